@@ -1,6 +1,7 @@
 #!/bin/bash
-# Counts the instructions of the hot kernels (bench/*_instructions.cpp) under callgrind and compares them with
-# bench/instructions.json: more than 2 % above is a failure, more than 2 % below asks to be written down.
+# Counts the instructions of the hot kernels (bench/*_instructions.cpp) under callgrind, and compares them
+# with bench/instructions.json. More than 2 % above is a failure; more than 2 % below must be recorded with
+# --update.
 #   bench/callgrind.sh [--update]
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -1,5 +1,5 @@
-// What a control cycle pays for CAN: codecs for 17 joints against hand-written loads, shifts and stores that
-// do no check but the clamping; exact frame lengths against a loop over the bits; and one whole read() and
+// The cost of CAN in a control cycle. Codecs for 17 joints are compared with hand-written loads, shifts and
+// stores that only clamp. Exact frame lengths are compared with a loop over the bits. One whole read() and
 // write() of a robot's hardware.
 #include <benchmark/benchmark.h>
 
@@ -51,7 +51,7 @@ constexpr std::array<Address, joints> addresses = {{{1, 0},
                                                     {9, 1},
                                                     {10, 1}}};
 
-/// Positions that change from call to call, so that nothing can be computed once for all.
+/// Positions that change from call to call, so that the compiler computes each call.
 class Positions {
  public:
   Positions() {
@@ -291,7 +291,7 @@ void frame_bits(benchmark::State& state, bool fd, std::uint8_t length, Measure m
 
 const auto exact = [](const can::Frame& frame) { return can::frame_bits(frame); };
 
-/// The obvious way: every bit of a classic frame through checksum and stuffing, one after another.
+/// The direct method: every bit of a classic frame through checksum and stuffing.
 const auto bitwise = [](const can::Frame& frame) {
   std::uint32_t crc = 0;
   std::uint32_t total = 0;
@@ -321,7 +321,7 @@ BENCHMARK_CAPTURE(frame_bits, classic_8, false, 8, exact)->Name("frame_bits/clas
 BENCHMARK_CAPTURE(frame_bits, classic_8_bitwise, false, 8, bitwise)->Name("frame_bits/classic_8/bitwise");
 BENCHMARK_CAPTURE(frame_bits, fd_64, true, 64, exact)->Name("frame_bits/fd_64/takt");
 
-/// One frame among forty messages that are watched.
+/// One frame among forty watched messages.
 void bus_meter(benchmark::State& state) {
   std::vector<can::Frame> frames = random_frames(false, 8);
   can::BusMeter<> meter({}, Duration(100'000'000));
@@ -340,7 +340,7 @@ BENCHMARK(bus_meter)->Name("can_bus_meter/40_messages/takt");
 
 // ---- Setpoints
 
-/// Takes everything, and hands out the same replies each cycle.
+/// Takes all frames, and returns the same replies each cycle.
 struct LoopBus {
   std::vector<can::Frame> replies;
   std::size_t send(std::span<const can::Frame> frames) noexcept {
@@ -354,7 +354,8 @@ struct LoopBus {
   }
 };
 
-/// A cycle of twenty setpoints over slots, all of which the bus takes; and without: the frames copied into a batch.
+/// A cycle of twenty setpoints through slots, all of which the bus takes. The comparison copies the frames
+/// into a batch.
 void setpoint_slots(benchmark::State& state) {
   const std::vector<can::Frame> frames = random_frames(false, 8);
   can::SetpointSlots<> slots;
@@ -400,8 +401,8 @@ robot::RobotDescription seventeen_joints(const robot::DriveProtocol* protocol) {
 template <class HardwareType>
 void hardware_cycle(benchmark::State& state, HardwareType& hardware) {
   std::array<robot::JointFeedback, joints> feedback{};
-  std::array<robot::JointCommand, joints> commands{};
-  for (robot::JointCommand& command : commands) command.want_power = true;
+  std::array<JointCommand, joints> commands{};
+  for (JointCommand& command : commands) command.want_power = true;
   Time now{};
   for (auto _ : state) {
     now += Duration(5'000'000);

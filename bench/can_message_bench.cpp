@@ -1,6 +1,6 @@
-// Typed messages against what one would write by hand for the same frames: one load, a byte swap where it is needed,
-// shifts, scale and offset; one division, rounding and saturation for each signal, and one store. And a cycle of twenty
-// drives, a command to each and a status from each, five signals both.
+// Typed messages against hand-written code for the same frames. That code does one load, a byte swap if
+// needed, shifts, scale and offset. To encode, it does one division, rounding and saturation for each signal,
+// and one store. Also a cycle of twenty drives, with one command and one status each, five signals in both.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace takt::bench {
 namespace {
 
-/// Three pages of mixed order.
+/// Three pages of mixed byte order.
 struct Diagnosis {
   double page = 0;
   double temperature = 0;
@@ -73,7 +73,7 @@ void decode_by_hand(Command& command, const Bytes& data) {
              unsigned_at<59, 1>(word),           unsigned_at<60, 4>(word)};
 }
 
-/// Says whether the page is known, as the typed decoder does.
+/// Returns whether the page is known, as the typed decoder does.
 bool decode_by_hand(Diagnosis& diagnosis, const Bytes& data) {
   const std::uint64_t word = load(data);
   const std::uint64_t swapped = load_swapped(data);
@@ -98,7 +98,7 @@ bool decode_by_hand(Diagnosis& diagnosis, const Bytes& data) {
   return true;
 }
 
-/// A rounded and saturated number; rounded as in takt/can/quantise.hpp, which is the fastest way.
+/// A rounded and saturated number; rounded as in takt/can/quantise.hpp, the fastest method.
 template <unsigned Length, bool is_signed>
 std::uint64_t saturated(double number) {
   constexpr double half = static_cast<double>(std::uint64_t{1} << (Length - 1));
@@ -191,7 +191,7 @@ BENCHMARK_CAPTURE(encode, encode_diagnosis_hand, std::type_identity<Diagnosis>{}
 
 // ---- A cycle
 
-/// What usual drives are told and tell, five signals each.
+/// Usual drive messages: five signals in the command and in the status.
 struct DriveCommand {
   double position = 0;
   double velocity = 0;
@@ -238,7 +238,7 @@ void decode_by_hand(DriveStatus& status, const Bytes& data) {
 
 constexpr std::size_t drives = 20;
 
-/// A frame for and from each drive: the command is encoded, the status decoded, with all checks.
+/// One frame to and from each drive. The command is encoded and the status decoded, with all checks.
 template <class Encode, class Decode>
 void cycle(benchmark::State& state, Encode encode_one, Decode decode_one) {
   const std::vector<DriveCommand> commands = random_messages<DriveCommand>(0);

@@ -1,5 +1,5 @@
-// The C code that cantools makes of can_message_bench.dbc, on the frames of can_message_bench.cpp. Compiled where it lies beside
-// (can_message_bench.cmake). It neither rounds nor checks a value that it encodes.
+// The C code that cantools generates from can_message_bench.dbc, on the frames of can_message_bench.cpp. It
+// is compiled if it is available (can_message_bench.cmake). It does not round or check encoded values.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -68,7 +68,8 @@ void encode_cantools(Bytes& data, const Command& command) {
   benchmark::DoNotOptimize(can_message_bench_command_pack(data.data(), &raw, data.size()));
 }
 
-/// Ends the program unless both decode the same values: the DBC file must hold the messages of can_message_problem.hpp.
+/// Ends the program unless both decode the same values. The DBC file must have the messages of
+/// can_message_problem.hpp.
 template <class Message>
 void check_same() {
   for (const Bytes& data : takt::bench::random_data(0)) {

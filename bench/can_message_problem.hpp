@@ -1,4 +1,5 @@
-// The messages of can_message_bench.cpp that its peers code too (can_message_bench.dbc holds the same), and the rows' loops.
+// The messages of can_message_bench.cpp that its peers also code, and the loops. can_message_bench.dbc has
+// the same messages.
 #pragma once
 
 #include <benchmark/benchmark.h>

@@ -1,5 +1,6 @@
-// What a control cycle pays for 20 CiA 402 drives: their process data from radians to frames and back, against hand-written shifts
-// and stores that check nothing; with the control of each drive's state machine; and one whole read() and write() of the hardware.
+// The cost of 20 CiA 402 drives in a control cycle. Their process data, from radians to frames and back, are
+// compared with hand-written shifts and stores without checks. Also the control of each drive's state
+// machine, and one whole read() and write() of the hardware.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -24,7 +25,7 @@ constexpr std::size_t drives = 20;
 constexpr double counts_per_radian = 10'000;
 constexpr std::int64_t top = 2'147'483'647;
 
-/// Positions that change from call to call, so that nothing can be computed once for all.
+/// Positions that change from call to call, so that the compiler computes each call.
 class Positions {
  public:
   Positions() {
@@ -134,7 +135,7 @@ void control(benchmark::State& state) {
 }
 BENCHMARK(control)->Name("cia402_control/20_drives/takt");
 
-/// Answers every SDO with its confirmation, and every SYNC with the drives' transmit PDOs.
+/// Confirms every SDO, and answers every SYNC with the drives' transmit PDOs.
 class DriveBus {
  public:
   std::size_t send(std::span<const can::Frame> frames) noexcept {
@@ -188,8 +189,8 @@ void hardware_cycle(benchmark::State& state) {
   DriveBus* const pointer = &bus;
   const auto hardware = std::move(*drives::Cia402Hardware<DriveBus>::create(description, {&pointer, 1}));
   std::array<robot::JointFeedback, drives> feedback{};
-  std::array<robot::JointCommand, drives> commands{};
-  for (robot::JointCommand& command : commands) command.want_power = true;
+  std::array<JointCommand, drives> commands{};
+  for (JointCommand& command : commands) command.want_power = true;
   Time now{};
   const auto cycle = [&] {
     now += description.period;
@@ -197,12 +198,12 @@ void hardware_cycle(benchmark::State& state) {
     for (std::size_t i = 0; i < drives; ++i) commands[i].position = feedback[i].position;
     hardware->write(now, commands);
   };
-  for (int i = 0; i < 2000; ++i) cycle();  // all of them configured
+  for (int i = 0; i < 2000; ++i) cycle();  // until all are configured
   for (auto _ : state) {
     cycle();
     benchmark::DoNotOptimize(feedback);
   }
-  if (feedback[drives - 1].drive == robot::DriveState::unknown) state.SkipWithError("no drive answers");
+  if (feedback[drives - 1].drive == DriveState::unknown) state.SkipWithError("no drive answers");
 }
 BENCHMARK(hardware_cycle)->Name("cia402_hardware/20_drive_cycle/takt");
 

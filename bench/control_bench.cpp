@@ -1,5 +1,5 @@
-// PID steps and odometry against hand-written ones of equal features: the same formulas, limits, first-step rule and finite check,
-// and nothing else around them.
+// PID steps and odometry against hand-written ones with equal features: the same formulas, limits, first-step
+// rule and finite check.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -23,7 +23,7 @@ using namespace takt;
 using namespace takt::control;
 using namespace takt::bench;
 
-/// A PID of the same form by hand.
+/// A hand-written PID of the same form.
 struct HandWritten {
   double integral = 0;
   double kp, ki, kd, b, c, filter, tracking, dead_band, integral_min, integral_max, output_min, output_max;
@@ -106,8 +106,8 @@ void bank_one_by_one(benchmark::State& state, std::size_t size) {
   });
 }
 
-/// The same features as a plain loop over arrays on cache lines, which the compiler turns into the instructions of the set that
-/// the processor has.
+/// The same features as a plain loop over cache-aligned arrays. The compiler vectorises it for the
+/// processor's instruction set.
 class BankFloor {
  public:
   explicit BankFloor(std::size_t size) : size_(size) {
@@ -264,7 +264,7 @@ void arc_takt(benchmark::State& state) {
 }
 BENCHMARK(arc_takt)->Name("mobile/exact_arc/takt");
 
-/// The heading is wrapped by comparison: a step is less than a turn.
+/// The heading is wrapped by comparison, because a step is less than a turn.
 void arc_floor(benchmark::State& state) {
   constexpr double pi = std::numbers::pi;
   double x = 0, y = 0, heading = 0, way = 0.01, turn = 0.003;

@@ -1,4 +1,4 @@
-// What control steps and odometry cost in instructions.
+// The cost of control steps and odometry in instructions.
 #include <array>
 #include <vector>
 
@@ -60,7 +60,7 @@ const Kernel joint("control/joint_limiter_step", [](Counter& count) {
   count([&] { keep(limiter.toward_position(++k % 200 < 100 ? 1.5 : -1.5, 1e-3)); });
 });
 
-/// There and back, as a loop does in each period.
+/// Both directions, as a loop does in each period.
 const Kernel transmission("control/differential_transmission", [](Counter& count) {
   const auto wrist = *differential_transmission<double>({50, 50}, {1, 1});
   std::array<double, 2> actuators{0.1, 0.2};

@@ -1,5 +1,5 @@
-// What a PID step costs with a peer whose sources lie beside (see control_bench.cmake): as its own controllers call it, the
-// error and the period at hand. Without it, this file is empty.
+// The cost of a PID step with a peer, called as its own controllers do, with the error and the period. The
+// peer's sources are optional (see control_bench.cmake); without them, this file is empty.
 #include <benchmark/benchmark.h>
 
 #ifdef TAKT_BENCH_CONTROL_TOOLBOX

@@ -1,4 +1,5 @@
-// The problem that the benchmarks of PIDs share with those of peers: the gains, and the loops around what is measured.
+// The problem that the PID benchmarks share with those of peers: the gains, and the loops around the measured
+// code.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -11,7 +12,7 @@
 namespace takt::bench {
 
 inline constexpr double period = 1e-3;
-/// As ROS 2's controller is most often used: the form of the peer that it is compared with.
+/// The most common form of ROS 2's controller, to which it is compared.
 inline constexpr control::PidForm form = control::conventions::ros2_back_calculation;
 
 inline control::PidGains gains(std::size_t i) {
@@ -33,7 +34,7 @@ struct Signals {
       : setpoints(size, 1), measured(size, 0.5), feed_forward(size), outputs(size) {}
 };
 
-/// Calls step(signals) again and again.
+/// Calls step(signals) repeatedly.
 template <class Step>
 void step_many(benchmark::State& state, std::size_t size, Step step) {
   Signals signals(size);

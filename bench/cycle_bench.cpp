@@ -1,5 +1,6 @@
-// What one cycle of the loop costs: decode the drives' frames, sample the trajectories, watch the drives, encode the references,
-// publish the state. The simulation is left out: the frames that the drives sent in a simulated run are played back.
+// The cost of one cycle of the loop: decode the drives' frames, sample the trajectories, supervise the
+// drives, encode the references, publish the state. It excludes the simulation: recorded frames of a
+// simulated run are played back.
 #include <benchmark/benchmark.h>
 
 #include "cycle_playback.hpp"

@@ -1,4 +1,5 @@
-// A control loop whose buses play back what the drives of a simulated run had sent, so that the cycle alone can be measured.
+// A control loop on buses that play back the recorded frames of simulated drives. So the cycle is measured
+// without simulation.
 #pragma once
 
 #include <memory>
@@ -16,7 +17,8 @@
 
 namespace takt::bench {
 
-/// Passes frames through to a simulated bus and keeps what comes back, cycle by cycle; later gives that back by itself.
+/// Passes frames to a simulated bus and records the replies, cycle by cycle. Later it plays them back without
+/// the bus.
 class PlaybackBus {
  public:
   explicit PlaybackBus(sim::VirtualCanBus::Port port) : port_(port) {}
@@ -42,7 +44,7 @@ class PlaybackBus {
   }
 
   void begin_recorded_cycle() { cycles_.emplace_back(); }
-  /// Plays from the frames of cycle `first` on, over and over.
+  /// Plays from the frames of cycle `first` on, repeatedly.
   void play_from(std::size_t first) {
     cycles_.erase(cycles_.begin(), cycles_.begin() + static_cast<std::ptrdiff_t>(first));
     playing_ = true;
@@ -125,7 +127,7 @@ class CyclePlayback {
     beat();
   }
 
-  /// A hundred waypoints, so slow that the joints never leave the positions that are played back by more than they may.
+  /// A hundred waypoints, so slow that the joints stay within the tolerance of the recorded positions.
   void make_request() {
     constexpr std::size_t waypoints = 100;
     const std::size_t joints = robot_.joints.size();

@@ -1,6 +1,6 @@
-// What a message costs that is known only at run time, by a DBC file: eight signals of a motor's status, of a
-// command in both byte orders, and of a multiplexed message, against hand-written loads, shifts and
-// multiplications that know the layout and check nothing; and the reading of a file.
+// The cost of a message that is known only at run time, from a DBC file. Eight signals of a motor's status,
+// of a command in both byte orders, and of a multiplexed message. They are compared with hand-written loads,
+// shifts and multiplications without checks. Also the time to read a file.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ void decode_takt(benchmark::State& state, std::uint32_t id, unsigned first_byte)
   }
 }
 
-/// A field of a word of eight bytes.
+/// A field in a word of eight bytes.
 template <unsigned shift, unsigned length, bool is_signed>
 double number(std::uint64_t word) {
   const std::uint64_t top = word << (64 - length - shift);
@@ -105,7 +105,7 @@ BENCHMARK(command_floor)->Name("dbc/decode_command/floor");
 BENCHMARK(diagnosis_takt)->Name("dbc/decode_multiplexed/takt");
 BENCHMARK(diagnosis_floor)->Name("dbc/decode_multiplexed/floor");
 
-// ---- encoding: what was decoded, rounded and clamped
+// ---- encoding: decoded values, rounded and clamped
 
 std::vector<Values> decoded(std::uint32_t id) {
   std::vector<Values> values(count);

@@ -1,4 +1,4 @@
-// dbcppp on the frames of dbc_bench.cpp. Compiled where its sources lie beside (dbc_bench.cmake).
+// dbcppp on the frames of dbc_bench.cpp. It is compiled if its sources are available (dbc_bench.cmake).
 #include <benchmark/benchmark.h>
 
 #include <dbcppp/Network.h>
@@ -26,7 +26,8 @@ const dbcppp::IMessage& message_of(std::uint64_t id) {
   std::abort();
 }
 
-/// As its own example decodes a frame: each signal by its function pointers, multiplexed ones where the selector says so.
+/// Decodes a frame as its own example does: each signal by its function pointers, multiplexed ones if
+/// selected.
 void decode(const dbcppp::IMessage& message, const std::uint8_t* data, Values& values) {
   const dbcppp::ISignal* selector = message.MuxSignal();
   const std::uint64_t page = selector == nullptr ? 0 : selector->Decode(data);

@@ -1,5 +1,5 @@
-// What ringing costs a producer at whose bell nobody waits, beside a publication alone, and beside the full barrier that is the
-// usual way not to lose a wake-up.
+// The cost of ringing a doorbell on which no consumer waits. It is compared with a publication alone, and
+// with the full memory barrier that is the usual protection against lost wake-ups.
 #include <benchmark/benchmark.h>
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// One message from one process to another through iceoryx, half a round trip, polling as the others do. A program of its own, as
-// it needs iceoryx' daemon; run by bench/shm_iceoryx.sh, which starts one.
+// One message from process to process through iceoryx: half a round trip, with polling as in the other
+// benchmarks. It is a separate program because it needs iceoryx' daemon, which bench/shm_iceoryx.sh starts.
 #include <array>
 #include <cstdio>
 #include <iceoryx_posh/popo/publisher.hpp>
@@ -19,11 +19,11 @@ struct Payload {
   std::array<std::uint64_t, Bytes / 8> words;
 };
 
-/// One direction each way, as seen from one of the two processes.
+/// One channel in each direction, as seen from one of the two processes.
 template <class Message>
 class Side {
  public:
-  /// `run` keeps it apart from runs before, whose ends the daemon may not have cleared away yet.
+  /// Argument `run` separates it from earlier runs, whose ends the daemon may not have removed yet.
   Side(const std::string& run, const char* name, const char* to, const char* from)
       : runtime_(iox::runtime::PoshRuntime::initRuntime(name_of<iox::RuntimeName_t>("takt" + run + name))),
         publisher_({"takt", name_of<iox::capro::IdString_t>(run), name_of<iox::capro::IdString_t>(to)}),
@@ -63,7 +63,7 @@ class Side {
   iox::popo::Subscriber<Message> subscriber_;
 };
 
-/// Once in a process: iceoryx' runtime is there for as long as the process, and cannot be forked.
+/// Once per process: iceoryx' runtime exists until the process ends, and cannot be forked.
 template <std::size_t Bytes>
 double one_way() {
   using Message = Payload<Bytes>;
@@ -95,7 +95,7 @@ double one_way() {
 
 }  // namespace
 
-/// Prints the result for messages of 8 or 56 bytes as bench/ratios.py reads it.
+/// Prints the result for messages of 8 or 56 bytes in the form that bench/ratios.py reads.
 int main(int argc, char** argv) {
   const bool small = argc > 1 && std::string_view(argv[1]) == "8";
   pin(1);

@@ -1,4 +1,4 @@
-// Runs every registered kernel; meant to be run by bench/callgrind.sh, which reads what callgrind counted.
+// Runs every registered kernel, for bench/callgrind.sh, which reads callgrind's counts.
 #include "instructions.hpp"
 
 int main() {

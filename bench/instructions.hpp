@@ -1,5 +1,5 @@
-// Instruction counts: what a hot function costs in instructions, exactly and the same on every run, unlike its nanoseconds on a
-// shared machine. A room registers its kernels in bench/<room>_instructions.cpp:
+// Instruction counts: the cost of a hot function in instructions. Unlike nanoseconds on a shared machine, the
+// count is exact and the same on every run. A room registers its kernels in bench/<room>_instructions.cpp:
 //
 //     const Kernel sample("trajectory/sample_20_joints", [](Counter& count) {
 //       auto trajectory = ...;                                  // set-up is not counted
@@ -16,7 +16,7 @@
 
 namespace takt::bench {
 
-/// Makes the compiler believe that a value is needed.
+/// Prevents the compiler from removing a value.
 template <class T>
 inline void keep(const T& value) {
   asm volatile("" : : "g"(&value) : "memory");
@@ -28,7 +28,7 @@ class Counter {
 
   explicit Counter(const char* name) : name_(name) {}
 
-  /// Counts `call`, after some calls that warm up what is done only once.
+  /// Counts `call`, after some calls that execute one-time initialisation.
   template <class Call>
   void operator()(Call&& call) const {
     for (int i = 0; i < 10; ++i) call();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the instruction counts that callgrind dumped with those kept, or writes them down (--update)."""
+"""Compares the instruction counts of callgrind's dumps with the recorded ones, or records them (--update)."""
 
 import argparse
 import json

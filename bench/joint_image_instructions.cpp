@@ -1,5 +1,5 @@
-// What a cycle of the joints in shared memory costs: for the hub, four processes that move five joints each and say so in every
-// cycle; for one of them, all that it does in its cycle.
+// The cost of one cycle of joints in shared memory. For the hub: four processes that move five joints each,
+// and report in every cycle. For one of these processes: its whole cycle.
 #include <cstdlib>
 #include <vector>
 
@@ -13,15 +13,16 @@ namespace {
 using namespace takt::shm;
 
 constexpr std::size_t joints = 20;
-constexpr std::size_t seat_count = 4;
+constexpr std::size_t owner_slot_count = 4;
 
 class SharedRobot {
  public:
   SharedRobot() {
-    for (std::size_t seat = 0; seat < seat_count; ++seat) {
-      clients_.emplace_back(BroadcastValue<JointImage>::Reader(memory_.image),
-                            JointSeat{&memory_.seats[seat], static_cast<std::uint8_t>(seat)}, 1);
-      clients_.back().want(JointSet::first(5 * (seat + 1)) - JointSet::first(5 * seat));
+    for (std::size_t owner_slot = 0; owner_slot < owner_slot_count; ++owner_slot) {
+      clients_.emplace_back(
+          BroadcastValue<JointImage>::Reader(memory_.image),
+          JointSlot{&memory_.owner_slots[owner_slot], static_cast<std::uint8_t>(owner_slot)}, 1);
+      clients_.back().want(JointSet::first(5 * (owner_slot + 1)) - JointSet::first(5 * owner_slot));
     }
     for (int i = 0; i < 3; ++i) {
       run_hub();
@@ -55,16 +56,17 @@ class SharedRobot {
     client.publish(Time{});
   }
 
-  JointImageMemory<seat_count> memory_;
-  JointHub hub_ = JointHub::make(memory_.image, memory_.seats, std::vector<JointSafety>(joints)).value();
+  JointImageMemory<owner_slot_count> memory_;
+  JointHub hub_ =
+      JointHub::make(memory_.image, memory_.owner_slots, std::vector<JointSafety>(joints)).value();
   std::vector<JointClient> clients_;
   std::vector<JointMeasurement> measured_{joints};
 };
 
-const Kernel hub("shm/joint_hub_cycle_20_joints_4_seats", [](Counter& count) {
+const Kernel hub("shm/joint_hub_cycle_20_joints_4_owner_slots", [](Counter& count) {
   SharedRobot robot;
   count([&] {
-    robot.only_speak();  // not the hub's, and a small part of it
+    robot.only_speak();  // not part of the hub, and only a small part of the cost
     robot.run_hub();
   });
 });

@@ -1,6 +1,7 @@
-// How late a 1 kHz loop wakes up: takt's periodic loop on its plain clock and on its hybrid clock, beside cyclictest, in turn, at
-// the same scheduling class, on the same core. Lateness belongs to the machine and the moment, so what counts is the median
-// over the repetitions of the ratio to cyclictest's, not the microseconds.
+// The wake-up lateness of a 1 kHz loop: takt's periodic loop on its plain clock and on its hybrid clock,
+// beside cyclictest. They run in turn, with the same scheduling class, on the same core. Lateness depends on
+// the machine and the moment. Therefore the result is the ratio to cyclictest's lateness, as the median over
+// the repetitions, not the microseconds.
 //
 //   lateness [--seconds S] [--repetitions N] [--json FILE]
 #include <fmt/format.h>
@@ -30,7 +31,7 @@ using namespace takt;
 
 constexpr int priority = 80;
 
-/// Microseconds.
+/// Lateness in microseconds.
 struct Lateness {
   double p50 = 0;
   double p99 = 0;
@@ -44,10 +45,10 @@ struct Options {
   std::string json;
 };
 
-/// The last one: interrupts are mostly served by the first.
+/// The last core, because the first one usually serves the interrupts.
 int core() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())) - 1; }
 
-/// One loop on a thread of its own, so that its scheduling class ends with it.
+/// Runs one loop on its own thread, so that its scheduling class ends with the thread.
 template <class C>
 Lateness run_loop(const Options& options, bool fifo) {
   Lateness lateness;
@@ -69,7 +70,7 @@ Lateness run_loop(const Options& options, bool fifo) {
   return lateness;
 }
 
-/// cyclictest's own histogram: lines of "microseconds count", one microsecond wide and rounded down.
+/// cyclictest's histogram: lines of "microseconds count", one microsecond wide and rounded down.
 std::optional<Lateness> run_cyclictest(const Options& options, bool fifo) {
   const std::string command = fmt::format("cyclictest {} -i1000 -m -q -t1 -a{} -D{} -h20000 2>/dev/null",
                                           fifo ? fmt::format("-p{}", priority) : "", core(), options.seconds);
@@ -109,7 +110,7 @@ double median(std::vector<double> values) {
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
-/// The median over the repetitions, number by number.
+/// The median over the repetitions, for each number.
 Lateness median(const std::vector<Lateness>& all) {
   const auto of = [&](double Lateness::*number) {
     std::vector<double> values;
@@ -152,7 +153,7 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-/// A row as bench/ratios.py reads it.
+/// A row in the form that bench/ratios.py reads.
 nlohmann::json row(const std::string& name, const Lateness& lateness) {
   return {{"name", name},           {"value", lateness.p50 * 1000}, {"unit", "ns"},
           {"p99_us", lateness.p99}, {"p99.9_us", lateness.p999},    {"max_us", lateness.max}};

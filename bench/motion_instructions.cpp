@@ -1,5 +1,6 @@
-// What it costs at most to join one request to moving joints: of as many joints as a robot can have, to waypoints none of which
-// can be reached in time, so that all that may be tried are tried. A whole cycle of the engine, which plays its drives itself.
+// The worst-case cost of joining one request to moving joints. The robot has the largest number of joints,
+// and no waypoint can be reached in time, so that all methods are tried. It counts a whole cycle of the
+// engine, which plays its drives itself.
 #include <array>
 #include <vector>
 
@@ -32,7 +33,7 @@ class JoiningEngine {
   JoiningEngine() {
     for (auto& joint : feedback_) {
       joint.heard = true;
-      joint.drive = robot::DriveState::ready;
+      joint.drive = DriveState::ready;
     }
     make_request(running_, 1, {2.5}, 100);
     make_request(hasty_, 2, std::vector<double>(16, -1), 0.01);
@@ -82,7 +83,7 @@ class JoiningEngine {
   robot::RobotDescription robot_ = many_joints();
   Engine engine_{robot_};
   std::vector<robot::JointFeedback> feedback_{max_joints};
-  std::vector<robot::JointCommand> commands_{max_joints};
+  std::vector<JointCommand> commands_{max_joints};
   Request running_;
   Request hasty_;
   Time now_{};

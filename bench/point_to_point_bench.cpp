@@ -1,4 +1,5 @@
-// What it costs to plan jerk-limited motion of seven joints, and to sample it. Every call is another problem of a few hundred.
+// The cost of planning jerk-limited motion of seven joints, and of sampling it. Each call uses another of
+// some hundred problems.
 #include <benchmark/benchmark.h>
 
 #include <array>

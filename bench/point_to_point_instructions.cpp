@@ -1,4 +1,5 @@
-// What planning jerk-limited motion costs: the mean over many problems, as each takes its own number of steps.
+// The cost of planning jerk-limited motion: the mean over many problems, because each takes another number of
+// steps.
 #include "instructions.hpp"
 #include "point_to_point_problems.hpp"
 #include "takt/trajectory/point_to_point.hpp"

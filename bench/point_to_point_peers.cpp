@@ -1,5 +1,5 @@
-// Ruckig on the problems of point_to_point_bench.cpp: what planning costs it, and whether its motions are ever shorter. Compiled
-// where its sources lie beside (trajectory_bench.cmake).
+// Ruckig on the problems of point_to_point_bench.cpp: its planning time, and whether its motions are ever
+// shorter. It is compiled if its sources are available (trajectory_bench.cmake).
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -48,10 +48,10 @@ void plan_ruckig(benchmark::State& state, Ends ends) {
   state.counters["unsolved"] = static_cast<double>(unsolved);
 }
 
-/// How often a motion of ours takes longer than ruckig's, beyond rounding, and by how much at most.
+/// How often our motion takes longer than ruckig's beyond rounding, and the largest difference.
 void compare_durations(benchmark::State& state, Ends ends) {
-  constexpr std::size_t problems = 40000;  // of seven joints: 280 000 of one
-  constexpr double rounding = 1e-9;        // of a duration; both solve polynomials numerically
+  constexpr std::size_t problems = 40000;  // seven joints each: 280 000 single-joint problems
+  constexpr double rounding = 1e-9;        // share of a duration; both solve polynomials numerically
   const auto all = bench::arm_problems(ends, problems);
   PointToPoint<ArmProblem::joints> ours;
   ruckig::Ruckig<ArmProblem::joints> planner;

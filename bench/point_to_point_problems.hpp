@@ -1,4 +1,5 @@
-// Problems of jerk-limited motion for seven joints with the limits of usual arms, for benchmarks and instruction counts.
+// Problems of jerk-limited motion for seven joints with the limits of usual arms, for benchmarks and
+// instruction counts.
 #pragma once
 
 #include <array>
@@ -17,7 +18,7 @@ struct ArmProblem {
   std::array<trajectory::DirectionalLimits, joints> limits;
 };
 
-/// The same ones on every run, all of them solvable.
+/// The same problems on every run, all of them solvable.
 inline std::vector<ArmProblem> arm_problems(Ends ends, std::size_t count = 256) {
   std::mt19937_64 random(1);
   const auto uniform = [&random](double low, double high) {

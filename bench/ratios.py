@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Turns the results of one benchmark run into a table and ratios.json.
+"""Converts the results of one benchmark run to a table and ratios.json.
 
     ratios.py --targets targets.json --out ratios.json [--filter REGEX] RESULTS_FOLDER
 
 Targets are rows of one of two forms:
     {"benchmark": "shm/ring_64B", "against": "floor", "max_ratio": 1.25}        takt's time over the other's
     {"benchmark": "sim/mhubo_1s", "value": "times_wall_time", "min": 200}       a counter, or "time"; "max" likewise
-Where a case has a row called loop, what its benchmark's own loop costs, the ratios are net of that.
-Where rows have a counter line_ns, the time of a cache line from core to core, only those are compared whose cores were about as
-far apart as they were most of the time: a host may move the cores of a virtual machine.
+
+If a case has a row called loop, the cost of its benchmark's own loop, it is subtracted before the ratios.
+
+Some rows have a counter line_ns, the time of a cache line from core to core. Of these, only samples with about
+the usual distance of the cores are compared, because a host may move the cores of a virtual machine.
 """
 
 import argparse
@@ -59,7 +61,7 @@ def read_results(folder):
 
 
 def keep_one_place(whos):
-    """Leaves only the samples whose cores were about as far apart as in the middle one of the case's samples."""
+    """Keeps only the samples whose cores were about as far apart as in the case's median sample."""
     lines = [line for entry in whos.values() for line in entry.get("counters", {}).get("line_ns", [])]
     if not lines:
         return
@@ -109,7 +111,7 @@ def summarise(cases, targets):
 
 
 def judge(result, target):
-    """The target with what was measured and whether it is met (None: could not be measured here)."""
+    """Returns the target with the measured value and whether it is met (None: it could not be measured here)."""
     ours = result["takt"] or {}
     if "against" in target:
         measured = result["against"][target["against"]].get("ratio")
@@ -164,7 +166,7 @@ def print_table(table):
 
 
 def processor():
-    """Its name: what holds on one may not on another."""
+    """Returns the processor's name: a target that is met on one may not be met on another."""
     for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
         key, _, value = line.partition(":")
         if key.strip() == "model name":
@@ -173,7 +175,7 @@ def processor():
 
 
 def instruction_sets():
-    """The widest vectors that the kernels may use here."""
+    """Returns the widest vectors that the kernels may use here."""
     text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
     return [name for name in ("sse2", "avx2", "fma", "avx512f") if re.search(rf"\b{name}\b", text)]
 
@@ -196,7 +198,7 @@ def main():
     print_table(table)
     print(f"\n{sum(t['met'] is True for t in judged)} targets met, {sum(t['met'] is False for t in judged)} missed, "
           f"{sum(t['met'] is None for t in judged)} not measurable here; written to {options.out}")
-    # Someone may have renamed a benchmark and left its target behind.
+    # A benchmark may have been renamed without its target.
     for target in targets:
         if options.filter == "." and target["benchmark"] not in table:
             print(f"no such benchmark: {target['benchmark']}", file=sys.stderr)

@@ -1,12 +1,16 @@
 #!/bin/bash
-# Builds release, runs the benchmarks, prints one table and writes build/bench/ratios.json: for each benchmark its time, the
-# floor's and each peer's in the same run, the ratios, and whether the target of bench/targets.json is met.
+# Builds release, runs the benchmarks, prints one table and writes build/bench/ratios.json. For each
+# benchmark it has the time, and the floor's and each peer's time in the same run. It also has the ratios,
+# and whether bench/targets.json is met.
 #   bench/run.sh [FILTER]    FILTER is a regular expression over names such as shm/ring_64B/takt
 #
-# A benchmark is called <topic>/<case>/<who>, who being takt, floor (the hand-written minimum) or a peer. One that compares
-# against a peer that is not installed is not built, or skips itself; its row says "absent". bench/*.cmake say how to give peers
-# that no package brings: configure with TAKT_BENCH_RUCKIG, TAKT_BENCH_DBCPPP, TAKT_BENCH_CANTOOLS, ... once, then run this.
-# Other programs take part as bench/<name>.sh --json FILE, writing [{"name": "<topic>/<case>/<who>", "value": 1.0, "unit": "ns"}].
+# A benchmark has the name <topic>/<case>/<who>, where <who> is takt, floor (the hand-written minimum) or a
+# peer. Without its peer, a benchmark is not built or skips itself, and its row says "absent". For peers
+# that no package provides, see bench/*.cmake: configure once with TAKT_BENCH_RUCKIG, TAKT_BENCH_DBCPPP,
+# TAKT_BENCH_CANTOOLS, and so on, then run this script.
+#
+# Other programs take part as bench/<name>.sh --json FILE. They write [{"name": "<topic>/<case>/<who>",
+# "value": 1.0, "unit": "ns"}].
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -22,7 +26,8 @@ with_progress "building: minutes the first time" build/bench/build.log cmake --b
 results=build/bench/results
 rm -rf "$results"
 mkdir -p "$results"
-# One core for all, above other work: only ratios within one run mean anything. Benchmarks of two threads place them themselves.
+# One core for all, with priority: only ratios within one run are meaningful. Benchmarks of two threads
+# place them themselves.
 quiet=(taskset -c "$(($(nproc) - 1))")
 if [ "$(id -u)" -eq 0 ] && nice -n -15 true 2>/dev/null; then quiet=(nice -n -15 "${quiet[@]}"); fi
 
@@ -32,7 +37,7 @@ done=0
 for program in "${programs[@]}"; do
   name=$(basename "$program")
   done=$((done + 1))
-  # Not through a pipe to grep -q: a long list would be cut off, and its program taken for one without benchmarks.
+  # No pipe to grep -q: it would cut off a long list, and the program would seem to have no benchmarks.
   [[ $("$program" --benchmark_list_tests --benchmark_filter="$filter" 2>/dev/null) == */* ]] || continue
   echo "running $name, $done of ${#programs[@]}" >&2
   "${quiet[@]}" "$program" --benchmark_filter="$filter" --benchmark_repetitions=7 --benchmark_min_time=0.05 \

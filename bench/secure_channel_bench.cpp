@@ -1,5 +1,5 @@
-// What it costs to know whom to believe: the tag of a control frame in its envelope, verified alone, and the whole way from a command
-// through both ends of the channel; and what a datagram with a wrong tag costs the vehicle.
+// The cost of authentication: the verification of one tag alone, and a command's whole way through
+// both ends of the channel. Also the vehicle's cost of a datagram with a wrong tag.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -35,7 +35,7 @@ void verify_frame(benchmark::State& state) {
   }
 }
 
-/// Two ends with a session.
+/// Two ends with an open session.
 template <Authenticator A>
 struct Connected {
   Connected() {

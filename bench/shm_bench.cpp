@@ -1,9 +1,9 @@
-// Rings and latest values between two threads or processes on two cores: time per message when they stream, and time for one
-// message from one side to the other (half a round trip). Floors are hand-written minimal forms; peers are what the distribution
-// packages.
+// Rings and latest values between two threads or processes on two cores. Measured are the time per message in
+// a stream, and the time for one message from one side to the other (half a round trip). Floors are
+// hand-written minimal forms; peers come from the distribution's packages.
 //
-// The time of an iteration is the median over many chunks, so that a preempted chunk does not count. All implementations of a
-// case copy in and out and check the order.
+// The time of an iteration is the median over many chunks, so that a preempted chunk does not count. All
+// implementations of a case copy in and out and check the order.
 #include <benchmark/benchmark.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -58,7 +58,7 @@ struct Payload {
   std::array<std::uint64_t, Bytes / 8> words;
 };
 
-// ------------------------------------------------------------------------------------------------------------- the rings
+// ------------------------------------------------------------------------------------------------- the rings
 
 /// Whether one message takes microseconds.
 struct Fast {
@@ -75,7 +75,7 @@ struct TaktSlot : Fast, takt::shm::SlotRing<T> {
   TaktSlot() : takt::shm::SlotRing<T>(capacity) {}
 };
 
-/// The ends of a ring and its memory in one piece, for processes.
+/// The ends of a ring and its memory in one object, for processes.
 template <class T>
 struct TaktEnds : Fast {
   bool try_push(const T& message) { return producer.end.try_push(message); }
@@ -96,7 +96,7 @@ struct TaktSlotEnds : Fast {
   takt::shm::OwnLine<takt::shm::SlotConsumer<T>> consumer{{released.end, slots, capacity}};
 };
 
-/// A ring with as little as possible in it, which publishes and releases once every so many messages.
+/// A minimal ring that publishes and releases only once for several messages.
 template <class T, std::uint32_t published_every, std::uint32_t released_every>
 class Floor : public Fast {
  public:
@@ -129,16 +129,18 @@ class Floor : public Fast {
   alignas(line) std::array<T, capacity> slots_{};
 };
 
-/// The messages wait for one another, so that the indexes and the line of messages that is being filled cross from core to core
-/// once for many of them. What is pushed and popped in batches can reach it; what has to be there when its push returns cannot. Each
-/// message is then stored to two lines in turn, its own and the index's, and a processor that would join stores to one line cannot;
-/// and a consumer that keeps up asks for both after every few messages, and takes them from under the producer. On a Zen 4, with 64
-/// bytes, publishing every 8th message takes as long as this, every 4th 1.4 times as long, and each one 1.9 times; it is 1.4 times
-/// even where each is published on a line at which nobody looks.
+/// The messages are published in groups. The indexes, and the cache line that is being filled, then cross
+/// between the cores once for many messages. Rings that push and pop in batches can reach this floor. A ring
+/// whose message must be visible when push returns cannot, for two reasons. Each message is stored to two
+/// lines in turn, its own and the index's, so the processor cannot merge stores to one line. A fast consumer
+/// requests both lines after every few messages, and takes them from the producer.
+///
+/// On a Zen 4, with 64 bytes: publishing every 8th message costs the same, every 4th 1.4 times, each one 1.9
+/// times. It is 1.4 times even if each message is published on a line that no other core reads.
 template <class T>
 using BatchFloor = Floor<T, 64, 64>;
 
-/// Each message is there for the consumer when its push returns.
+/// Each message is visible to the consumer when its push returns.
 template <class T>
 using EachFloor = Floor<T, 1, 64>;
 
@@ -175,7 +177,7 @@ struct Rigtorp : Fast {
 };
 #endif
 
-/// What programs use that share no memory: a pair of UNIX datagram sockets, blocking.
+/// The usual transport without shared memory: a pair of UNIX datagram sockets, blocking.
 template <class T>
 class Socket {
  public:
@@ -196,7 +198,7 @@ class Socket {
   int ends_[2];
 };
 
-/// One cache line and nothing else: a message is there when its number is.
+/// A single cache line: a message is there when its number is.
 template <class T>
 class RawLine : public Fast {
  public:
@@ -217,9 +219,10 @@ class RawLine : public Fast {
   alignas(line) std::uint64_t seen_ = 0;
 };
 
-// ------------------------------------------------------------------------------------------ from several, and to several
+// --------------------------------------------------------------------------------------------- from several,
+// and to several
 
-constexpr std::size_t writers = 3;  // of which one writes, as there are two cores
+constexpr std::size_t writers = 3;  // only one of them writes, because there are two cores
 
 template <class T>
 struct TaktRequests : Fast {
@@ -230,8 +233,8 @@ struct TaktRequests : Fast {
   takt::shm::OwnLine<takt::shm::RingProducer<T>> producer{ring.producer(0)};
 };
 
-/// The usual bounded queue of several producers: they draw tickets, and each slot says which ticket's message is in it. A producer
-/// that dies between the two blocks all others.
+/// The usual bounded queue for several producers. Producers draw tickets, and each slot stores the ticket of
+/// its message. A producer that dies between these two steps blocks all others.
 template <class T>
 class TicketFloor : public Fast {
  public:
@@ -263,7 +266,7 @@ class TicketFloor : public Fast {
   alignas(2 * line) std::array<Slot, capacity> slots_{};
 };
 
-/// What most programs do.
+/// The usual method of programs.
 template <class T>
 class MutexDeque : public Fast {
  public:
@@ -286,7 +289,7 @@ class MutexDeque : public Fast {
   std::deque<T> messages_;
 };
 
-/// Numbered slots of atomic words, for a reader that is never lapped.
+/// Numbered slots of atomic words, for a reader that is never overtaken.
 template <class T>
 class NumberedFloor : public Fast {
  public:
@@ -328,7 +331,8 @@ struct TaktBroadcastRing : Fast {
   takt::shm::OwnLine<typename Ring::Reader> reader{ring.reader(takt::shm::BroadcastStart::oldest)};
 };
 
-// ------------------------------------------------------------------------------------------------- the latest-value forms
+// ------------------------------------------------------------------------------------------------------- the
+// latest-value forms
 
 template <class T>
 struct TaktLatest : Fast {
@@ -389,8 +393,8 @@ struct RealtimeTools : Fast {
 };
 #endif
 
-/// The usual sequence lock: one counter, one copy, atomic words. Where several may write, each takes it first, and one that dies
-/// with it stops all.
+/// The usual sequence lock: one counter, one copy, atomic words. If several processes may write, each first
+/// takes the lock. One that dies with the lock stops all.
 template <class T, bool several = false>
 class SeqlockFloor : public Fast {
  public:
@@ -427,9 +431,10 @@ class SeqlockFloor : public Fast {
   alignas(2 * line) std::uint32_t seen_ = 0;
 };
 
-// ------------------------------------------------------------------------------------------------------- the measurements
+// ------------------------------------------------------------------------------------------------------- the
+// measurements
 
-/// What is measured, made by one side for both: threads have it on the heap, processes in memory that they share.
+/// The measured exchange, made by one side for both: for threads on the heap, for processes in shared memory.
 template <class Exchange>
 class Shared {
  public:
@@ -460,21 +465,21 @@ class Shared {
   Exchange* exchange_;
 };
 
-/// How the messages of a stream reach the exchange.
+/// How the messages of a stream are written to the exchange.
 enum class Pace {
-  single,   ///< one at a time, made long before
-  made,     ///< one at a time, made on the spot: its bytes may still be on their way to the cache
+  single,   ///< one at a time, prepared long before
+  made,     ///< one at a time, written just before: its bytes may still be on the way to the cache
   batches,  ///< many at a time
 };
 template <std::size_t Bytes>
 constexpr std::size_t batch_of = Bytes >= 1024 ? 16 : 64;  // so that a batch stays in the nearest cache
 
-/// A message as programs make them: field by field, so that each word is a store of its own.
+/// Writes a message field by field, as programs do, so that each word is a separate store.
 template <std::size_t Bytes>
 Payload<Bytes> make_word_by_word(std::uint64_t number) {
   const auto field = [number] {
     std::uint64_t value = number;
-    asm volatile("" : "+r"(value));  // or the compiler would store several at once
+    asm volatile("" : "+r"(value));  // prevents the compiler from merging the stores
     return value;
   };
   return [&]<std::size_t... i>(std::index_sequence<i...>) {
@@ -483,7 +488,7 @@ Payload<Bytes> make_word_by_word(std::uint64_t number) {
   (std::make_index_sequence<Bytes / sizeof(std::uint64_t)>());
 }
 
-/// One stream from one side to the other: nanoseconds per message, and whether all came in their order.
+/// One stream from one side to the other: ns per message, and whether all arrived in order.
 template <class Exchange, std::size_t Bytes, bool processes, Pace pace>
 std::pair<double, bool> stream_once(std::span<const Payload<Bytes>, batch_of<Bytes>> messages) {
   constexpr std::size_t chunk = Exchange::is_slow ? 256 : Bytes >= 1024 ? 2048 : 8192;
@@ -506,7 +511,7 @@ std::pair<double, bool> stream_once(std::span<const Payload<Bytes>, batch_of<Byt
       }
     }
   });
-  // On the heap, or the compiler would leave out what nobody looks at of the copies.
+  // On the heap, because the compiler would otherwise remove unused copies.
   std::vector<Payload<Bytes>> received(pace == Pace::batches ? messages.size() : 1);
   std::vector<double> times;
   bool in_order = true;
@@ -529,13 +534,14 @@ std::pair<double, bool> stream_once(std::span<const Payload<Bytes>, batch_of<Byt
   return {median(times), in_order};
 }
 
-/// Nanoseconds per message when one side streams to the other. A stream runs in one of two ways: the consumer waits at an empty
-/// ring and takes each line from under the producer, or it lags and finds many messages at a time. Chance decides at the start,
-/// and a disturbance may change it; so a sample is the mean of several streams.
+/// The time per message of a stream, in ns. A stream has two modes. Either the consumer waits at an empty
+/// ring and takes each line from the producer, or it lags and finds many messages at a time. Chance decides
+/// at the start, and a disturbance may switch the mode. Therefore a sample is the mean of several streams.
 template <class Exchange, std::size_t Bytes, bool processes = false, Pace pace = Pace::single>
 void stream(benchmark::State& state) {
   constexpr int streams = 8;
-  // Made beforehand: the copy of what was written a moment ago waits until all stores before are done, those into the ring too.
+  // Prepared before: a copy of freshly written data waits for all earlier stores, those into the ring
+  // included.
   std::array<Payload<Bytes>, batch_of<Bytes>> messages{};
   for (std::size_t i = 0; i < messages.size(); ++i) messages[i].words.front() = messages[i].words.back() = i;
   for ([[maybe_unused]] auto _ : state) {
@@ -549,7 +555,7 @@ void stream(benchmark::State& state) {
   }
 }
 
-/// Nanoseconds for one message from one side to the other: half a round trip.
+/// The time for one message from one side to the other, in ns: half a round trip.
 template <class Exchange, std::size_t Bytes, bool processes = false>
 void one_way(benchmark::State& state) {
   constexpr std::size_t chunk = 32;
@@ -593,7 +599,7 @@ void add(const std::string& name, void (*run)(benchmark::State&)) {
     const double before = line_time();
     run(state);
     state.counters["line_ns"] =
-        (before + line_time()) / 2;  // one that was moved meanwhile lies between the places
+        (before + line_time()) / 2;  // if the core moved meanwhile, the value lies between both places
   };
   benchmark::RegisterBenchmark(name.c_str(), run_at_place)
       ->UseManualTime()

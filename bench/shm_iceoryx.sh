@@ -1,5 +1,6 @@
 #!/bin/bash
-# One message from process to process through iceoryx, where it is installed and its daemon starts; takes part in bench/run.sh.
+# One message from process to process through iceoryx, if it is installed and its daemon starts. Part of
+# bench/run.sh.
 #   bench/shm_iceoryx.sh --json FILE
 set -euo pipefail
 program=$(dirname "${BASH_SOURCE[0]}")/../build/release/bench/iceoryx

@@ -1,5 +1,5 @@
-// What it costs to hand a message over when nobody waits for anything: both ends in one thread, of a ring that is neither full nor
-// empty, and of a value that is read each time that it is written.
+// The cost of passing a message without waiting. Both ends are in one thread: a ring that is neither full nor
+// empty, and a value that is read after each write.
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -23,7 +23,7 @@ void require(bool done) {
   if (!done) std::abort();
 }
 
-/// Counts a push and a pop apart: 1000 of one kind fit into the ring.
+/// Counts push and pop separately: 1000 of one kind fit into the ring.
 template <class T, class Ring>
 void count_push(Counter& count) {
   Ring ring(2 * capacity);

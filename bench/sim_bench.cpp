@@ -1,5 +1,6 @@
-// How much faster than wall time the simulated robots run: one iteration is one simulated second of buses, drives and joints, with
-// the masters that drive them. The motion engine is not in it; with it, at least 200 seconds a second are to be reached.
+// The speed of the simulated robots relative to wall time. One iteration is one simulated second of buses,
+// drives and joints, with their masters. The motion engine is not included; with it, the target is at least
+// 200 simulated seconds per second.
 #include <benchmark/benchmark.h>
 
 #include <memory>
@@ -29,7 +30,7 @@ void run_seconds(benchmark::State& state, const char* name) {
   for (Port& port : ports) buses.push_back(&port);
   auto hardware = Hardware::create(robot, buses).value();
   std::vector<robot::JointFeedback> feedback(robot.joints.size());
-  std::vector<robot::JointCommand> commands(robot.joints.size());
+  std::vector<JointCommand> commands(robot.joints.size());
 
   Time now{};
   for (auto _ : state) {
@@ -37,7 +38,7 @@ void run_seconds(benchmark::State& state, const char* name) {
       now += robot.period;
       simulation.advance(now);
       hardware->read(now, feedback);
-      // Half a second there, half a second back, at 0.1 rad/s.
+      // Half a second forward, half a second back, at 0.1 rad/s.
       const double phase = to_seconds(now.time_since_epoch() % Duration(1'000'000'000));
       for (std::size_t i = 0; i < commands.size(); ++i) {
         commands[i].position = robot.joints[i].plant.start + 0.1 * (phase < 0.5 ? phase : 1 - phase);
@@ -48,7 +49,7 @@ void run_seconds(benchmark::State& state, const char* name) {
     }
   }
   for (const auto& joint : feedback) {
-    if (joint.drive != robot::DriveState::ready) state.SkipWithError("a drive is not ready");
+    if (joint.drive != DriveState::ready) state.SkipWithError("a drive is not ready");
   }
   state.counters["times_wall_time"] =
       benchmark::Counter(static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);

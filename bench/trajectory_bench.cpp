@@ -1,5 +1,5 @@
-// What sampling, solving and checking trajectories costs, beside hand-written minima and Orocos KDL. Names are
-// <topic>/<case>/<implementation>; ratios within one run are what counts.
+// The cost of sampling, solving and checking trajectories, beside hand-written minima and Orocos KDL. Names
+// are <topic>/<case>/<implementation>. Only ratios within one run are meaningful.
 #include <benchmark/benchmark.h>
 #include <immintrin.h>
 
@@ -44,7 +44,7 @@ void sample_takt(benchmark::State& state, std::size_t joints) {
   }
 }
 
-/// What the benchmark's own loop costs: ratios are net of it.
+/// The cost of the benchmark's own loop, which is subtracted from the ratios.
 void sample_nothing(benchmark::State& state, std::size_t joints) {
   const Table table(joints);
   Ticks ticks(table.times.back());
@@ -54,7 +54,7 @@ void sample_nothing(benchmark::State& state, std::size_t joints) {
   }
 }
 
-/// The least that a sample can cost: structure of arrays padded to whole vectors everywhere, nothing checked.
+/// The minimal cost of a sample: a structure of arrays padded to whole vectors, without checks.
 struct Floor {
   std::size_t stride;
   std::vector<double> knots;
@@ -80,7 +80,7 @@ struct Floor {
   Floor(const Floor&) = delete;
   Floor& operator=(const Floor&) = delete;
 
-  /// The start of the segment that holds t.
+  /// The start of the segment that contains t.
   double start_of(double t) {
     if (t < knots[segment]) segment = 0;
     while (segment + 2 < knots.size() && t >= knots[segment + 1]) ++segment;
@@ -155,7 +155,7 @@ void sample_floor_with(benchmark::State& state, std::size_t joints) {
   }
 }
 
-/// With the instruction set that the library chooses on this processor.
+/// With the instruction set that the library selects on this processor.
 void sample_floor(benchmark::State& state, std::size_t joints) {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
     return sample_floor_with<&Floor::sample_avx512>(state, joints);
@@ -178,7 +178,7 @@ void smooth_takt(benchmark::State& state, std::size_t joints, std::size_t rows) 
   for (auto _ : state) benchmark::DoNotOptimize(through(table.view(), Through::smooth));
 }
 
-/// The time to copy the coefficients: solving cannot be faster.
+/// The time to copy the coefficients: the lower limit for solving.
 void solve_floor(benchmark::State& state, std::size_t joints) {
   const std::size_t size = (waypoints - 1) * 6 * ((joints + 7) / 8 * 8);
   const std::vector<double> from(size, 1.0);
@@ -200,8 +200,8 @@ void spline_takt(benchmark::State& state, std::size_t joints) {
   }
 }
 
-/// The peaks of the motion divided by `tightness`. 1: exactly those, so that bounds alone do not decide; 0.5: everything is far
-/// within.
+/// The peaks of the motion divided by `tightness`. With 1 the limits equal the peaks, so that bounds alone do
+/// not decide. With 0.5 everything is far within the limits.
 std::vector<JointLimits> limits_of(const Trajectory& trajectory, double tightness) {
   const std::size_t joints = trajectory.joints();
   std::vector<JointLimits> limits(joints);
@@ -227,7 +227,7 @@ void check_takt(benchmark::State& state, std::size_t joints, std::size_t rows, d
   for (auto _ : state) benchmark::DoNotOptimize(find_violation(trajectory, limits).has_value());
 }
 
-/// Nothing can be cleared: each joint breaks each of its limits, in each segment more than before.
+/// No quick check succeeds: each joint exceeds each of its limits, in each segment more than before.
 void check_worst_takt(benchmark::State& state, std::size_t joints, std::size_t rows) {
   Table table(joints, rows);
   for (std::size_t i = 0; i < table.positions.size(); ++i)
@@ -238,7 +238,7 @@ void check_worst_takt(benchmark::State& state, std::size_t joints, std::size_t r
   for (auto _ : state) benchmark::DoNotOptimize(find_violation(trajectory, limits).has_value());
 }
 
-/// Where every limit is half of the peak.
+/// Every limit is half of the peak.
 void fit_takt(benchmark::State& state, std::size_t joints, std::size_t rows) {
   const Trajectory trajectory = through(Table(joints, rows).view(), Through::smooth).value();
   std::vector<JointLimits> limits = limits_of(trajectory, 2);
@@ -255,7 +255,7 @@ void stop_takt(benchmark::State& state) {
   }
 }
 
-/// One period while the speed changes, between rest and as planned and back, over and over.
+/// One period while the speed changes between rest and the planned speed, repeatedly.
 void change_speed_takt(benchmark::State& state, std::size_t joints) {
   Trajectory trajectory = through(Table(joints).view(), Through::given).value();
   const std::vector<JointLimits> limits = limits_of(trajectory, 1);
@@ -274,7 +274,7 @@ void change_speed_takt(benchmark::State& state, std::size_t joints) {
   }
 }
 
-/// One period at the speed that was asked for.
+/// One period at the requested speed.
 void steady_speed_takt(benchmark::State& state, std::size_t joints) {
   const Trajectory trajectory = through(Table(joints).view(), Through::given).value();
   const std::vector<JointLimits> limits(joints);

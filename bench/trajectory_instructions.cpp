@@ -1,4 +1,5 @@
-// What the loop calls of the trajectory room. Counted with the portable loops where the processor under callgrind has no more.
+// The loop's functions of the trajectory room. They use the portable loops where the processor under
+// callgrind has no vectors.
 #include <vector>
 
 #include "instructions.hpp"
@@ -59,7 +60,7 @@ const Kernel check("trajectory/check_segment_7_joints", [](Counter& count) {
   count([&] { keep(find_violation(segment, limits)); });
 });
 
-/// The speed changes all the time, between rest and as planned.
+/// The speed changes all the time, between rest and the planned speed.
 template <std::size_t Joints>
 void change_speed(Counter& count) {
   Trajectory trajectory = a_hundred_points<Joints>();

@@ -1,5 +1,6 @@
-// What one sample of all joints costs with peers whose sources lie beside (see trajectory_bench.cmake): position, velocity and
-// acceleration. Each is used as its own controller uses it. Without any of them, this file is empty.
+// The cost of one sample of all joints with peers: position, velocity and acceleration. Each peer is used as
+// its own controller uses it. Their sources are optional (see trajectory_bench.cmake); without any of them,
+// this file is empty.
 #include <benchmark/benchmark.h>
 
 #include <memory>
@@ -74,7 +75,7 @@ void sample_ros2_controllers(benchmark::State& state, std::size_t joints) {
   double before = 0;
   for (auto _ : state) {
     const double t = ticks.next();
-    if (t < before) trajectory.update(message);  // its cursor only goes forward
+    if (t < before) trajectory.update(message);  // its cursor only moves forward
     before = t;
     trajectory.sample(start + rclcpp::Duration::from_seconds(t), interpolation_methods::DEFAULT_INTERPOLATION,
                       out, from, to);
@@ -85,7 +86,7 @@ void sample_ros2_controllers(benchmark::State& state, std::size_t joints) {
 #endif
 
 #ifdef TAKT_BENCH_RUCKIG
-/// From rest to rest: it knows no more waypoints.
+/// From rest to rest: it has no other waypoints.
 template <std::size_t Joints>
 void sample_ruckig(benchmark::State& state) {
   const Table table(Joints);

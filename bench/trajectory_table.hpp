@@ -1,4 +1,5 @@
-// The problem that the trajectory benchmarks share with those of peers: a table of random waypoints, and the ticks of a loop.
+// The problem that the trajectory benchmarks share with those of peers: a table of random waypoints, and the
+// loop's ticks.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +41,7 @@ struct Results {
   std::vector<double> p, v, a;
 };
 
-/// Steps through the trajectory's time, period by period, again and again.
+/// Steps through the trajectory's time, period by period, repeatedly.
 class Ticks {
  public:
   explicit Ticks(double duration) : duration_(duration) {}

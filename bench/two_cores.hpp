@@ -1,4 +1,4 @@
-// Measuring between two cores: where the two sides run, and how far apart their cores are.
+// Measuring between two cores: the placement of the two sides, and the distance of their cores.
 #pragma once
 
 #include <pthread.h>
@@ -44,7 +44,7 @@ inline double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Runs the other side on the other core, in a thread or in a process of its own, until it is done.
+/// Runs the other side on the other core, in its own thread or process, until it is done.
 template <class Side>
 class Beside {
  public:
@@ -79,10 +79,11 @@ class Beside {
   pid_t process_ = 0;
 };
 
-/// One line to and fro, in nanoseconds one way. It says where the two cores are at the moment, which a host may change while a
-/// virtual machine runs: one core, two at a shared cache, or two apart. Only what ran at the same place can be compared.
+/// The time of one cache line from core to core, in ns. It shows the present place of the two cores, which a
+/// host may change during a virtual machine's run. It is one core, two at a shared cache, or two apart. Only
+/// runs at the same place are comparable.
 inline double line_time() {
-  struct alignas(shm::apart) Word {
+  struct alignas(shm::interference_size) Word {
     std::atomic<std::uint32_t> number{0};
   };
   constexpr std::uint32_t chunk = 50;

@@ -1,6 +1,7 @@
-// Round trips of datagrams over the loopback interface between two cores, beside the system calls that a program would write
-// itself, and what it costs to take datagrams that wait. How long a sleeping core takes to wake changes with whatever else the
-// machine does: the contenders take turns of a few milliseconds, and what counts is the median of the ratios of neighbouring turns.
+// Round trips of datagrams over the loopback interface between two cores, beside hand-written system calls.
+// Also the cost of taking waiting datagrams. The wake-up time of a sleeping core changes with the machine's
+// load. Therefore the implementations take turns of a few milliseconds, and the result is the median ratio of
+// neighbouring turns.
 #include <arpa/inet.h>
 #include <benchmark/benchmark.h>
 #include <netinet/in.h>
@@ -38,7 +39,7 @@ T must(bool worked, T value) {
   return value;
 }
 
-/// What a program would write itself: a connected socket, send() and recv().
+/// The hand-written form: a connected socket, send() and recv().
 template <bool busy_poll>
 class Raw {
  public:
@@ -100,7 +101,7 @@ class Takt {
   }
   std::size_t receive_batch(std::span<Datagram> batch) { return socket_->receive(batch, Duration(0)); }
 
-  /// Two ports that were free a moment ago; who is unlucky tries again.
+  /// Two ports that were free a moment ago; if one is taken, it tries again.
   static void connect(Takt& one, Takt& other) {
     for (int attempt = 0; attempt < 20; ++attempt) {
       const std::uint16_t here = UdpSocket::open({})->local_port();
@@ -118,7 +119,7 @@ class Takt {
   takt::SetupResult<UdpSocket> socket_ = takt::fail(takt::platform::Errc::udp_failed, "");
 };
 
-/// The median round trip in nanoseconds.
+/// The median round trip in ns.
 template <class End>
 double round_trip() {
   constexpr int warm_up = 20;
@@ -144,7 +145,7 @@ double round_trip() {
   return median(times);
 }
 
-/// Reports the time of the first; its ratio to each other goes into a counter.
+/// Reports the time of the first; a counter holds its ratio to each other one.
 template <class Ours, class... Others>
 void compare(benchmark::State& state, std::array<const char*, sizeof...(Others)> names) {
   takt::bench::pin(1);
@@ -171,7 +172,8 @@ void busy(benchmark::State& state) {
 }
 BENCHMARK(busy)->Name("udp/round_trip_busy_poll_64B/takt")->UseManualTime()->Iterations(1);
 
-// ------------------------------------------------------------------------------------------ taking those that wait
+// ---------------------------------------------------------------------------------------------- taking those
+// that wait
 
 constexpr std::size_t waiting = UdpSocket::batch;
 
@@ -210,10 +212,11 @@ BENCHMARK(in_a_batch)->Name("udp/take_32_waiting/takt")->UseManualTime();
 BENCHMARK(one_by_one<Takt<false>>)->Name("udp/take_32_waiting/one_by_one")->UseManualTime();
 BENCHMARK(one_by_one<Raw<false>>)->Name("udp/take_32_waiting/raw")->UseManualTime();
 
-// ------------------------------------------------------------------------------------------ garbage
+// --------------------------------------------------------------------------------------------------- garbage
 
-/// What a batch of garbage from the peer's address costs a vehicle's commander: reading it and refusing each. So long at most a
-/// flood of it delays a loop that asks for what is due between batches, as tools/vehicle_link.hpp does.
+/// The vehicle's cost for a batch of garbage from the peer's address: reading and rejecting each datagram. A
+/// flood delays a loop by at most this time, if the loop checks its deadlines between batches, as
+/// tools/vehicle_link.hpp does.
 template <std::size_t size, class Client, class Fill>
 void refuse_garbage(benchmark::State& state, Client& client, Fill&& fill) {
   Takt<false> near;
@@ -270,7 +273,7 @@ void refuse_random_plain(benchmark::State& state) {
 }
 BENCHMARK(refuse_random_plain)->Name("udp/refuse_32_of_garbage/plain")->UseManualTime();
 
-/// Of somebody who listens: the header is right, so that the tag of each must be worked out.
+/// Garbage of an eavesdropper: the header is right, so that each tag must be computed.
 template <std::size_t size>
 void refuse_forged(benchmark::State& state) {
   const takt::Time now{};

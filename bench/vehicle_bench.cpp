@@ -1,5 +1,6 @@
-// The frames of the vehicle against what one would write by hand for just these: lengths checked, blocks in the usual order compared
-// where they should be, in another order found one after the other, copied at once, numbers swapped where their places are known.
+// The frames of the vehicle against hand-written code for these frames only. It checks lengths, and compares
+// blocks in the usual order at their expected places. Blocks in another order are searched. They are copied
+// at once, and numbers are swapped at known places.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ constexpr std::size_t full_bytes = 132;
 using StatusBytes = std::array<std::uint8_t, full_bytes>;
 using ControlBytes = std::array<std::uint8_t, control_frame_bytes>;
 
-/// All systems in the order of the table, or the other way round.
+/// All systems, in the table's order or reversed.
 std::vector<StatusBytes> random_statuses(bool reversed) {
   std::vector<SystemLayout> layouts(furbot_layouts.systems().begin(), furbot_layouts.systems().end());
   if (reversed) std::reverse(layouts.begin(), layouts.end());
@@ -84,11 +85,11 @@ struct HandStatus {
   HandTraction traction;
   HandSteering steering;
   HandBattery battery;
-  std::uint8_t places[hand_systems];     ///< of the payloads
-  std::uint8_t bytes[max_status_bytes];  ///< of the frame: the other systems are read from here
+  std::uint8_t places[hand_systems];     ///< places of the payloads
+  std::uint8_t bytes[max_status_bytes];  ///< bytes of the frame, from which the other systems are read
 };
 
-/// All systems in rising order: each head has its place, and none waits for the one before.
+/// All systems in rising order: each header has a fixed place, and does not depend on the one before.
 bool is_hand_order(const std::uint8_t* bytes, std::size_t size) {
   if (size != full_bytes) return false;
   unsigned different = 0;
@@ -101,7 +102,7 @@ bool is_hand_order(const std::uint8_t* bytes, std::size_t size) {
   return different == 0;
 }
 
-/// Errors: a block that the frame does not hold whole, of another length, or twice.
+/// Errors: a block that is truncated, of another length, or repeated.
 bool hand_scan(HandStatus& s, const std::uint8_t* bytes, std::size_t size, unsigned& blocks) {
   std::uint32_t present = 0;
   for (std::size_t at = status_header_bytes; at < size; ++blocks) {
@@ -174,7 +175,7 @@ bool hand_decode_control(ControlFrame& frame, const std::uint8_t* bytes, std::si
 
 // ---- Benchmarks: one item is one frame
 
-/// All of it: checked, and the three typed blocks read.
+/// The whole decoding: checks, and reading of the three typed blocks.
 void status_takt(benchmark::State& state, bool reversed) {
   const auto frames = random_statuses(reversed);
   StatusFrame status;

@@ -1,4 +1,4 @@
-// What driving a vehicle costs in instructions.
+// The cost of driving a vehicle in instructions.
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace takt::vehicle;
 
-/// A period of whoever drives: a status frame of twelve systems in, a command in, a control frame out.
+/// One period of a client: a status frame of twelve systems in, a command in, a control frame out.
 const Kernel client("vehicle/client_cycle", [](Counter& count) {
   ClientConfiguration c;
   c.units = provisional_units;

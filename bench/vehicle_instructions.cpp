@@ -1,4 +1,4 @@
-// What the frames of the vehicle cost in instructions.
+// The cost of the vehicle's frames in instructions.
 #include <array>
 
 #include "instructions.hpp"
@@ -13,7 +13,7 @@ namespace {
 using namespace takt::secure;
 using namespace takt::vehicle;
 
-/// All twelve systems: checked, and the three typed blocks read.
+/// All twelve systems: checks, and reading of the three typed blocks.
 const Kernel status("vehicle/status_decode_132B", [](Counter& count) {
   StatusFrame sent;
   for (const SystemLayout& layout : furbot_layouts.systems())

@@ -42,6 +42,7 @@ endif()
 if(TARGET takt_c)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/capi/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
           FILES_MATCHING PATTERN "*.h")
+  install(FILES ${PROJECT_BINARY_DIR}/capi/takt.cdef DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   takt_install_component(c takt_c)
   takt_install_pkg_config(takt-c)
 endif()

@@ -46,9 +46,9 @@ int drive_around(Integration integration, See&& see) {
   const auto drive = DifferentialDrive::make({radius, radius, track});
   auto left = Encoder::make({counts, 16, 100});
   auto right = Encoder::make({counts, 16, 100});
-  auto odometry =
-      Odometry::make({.integration = integration,
-                      .noise = {.forward_by_way = 4e-4, .left_by_way = 1e-4, .heading_by_way = 1e-4}});
+  auto odometry = Odometry::make(
+      {.integration = integration,
+       .noise = {.forward_per_distance = 4e-4, .left_per_distance = 1e-4, .heading_per_distance = 1e-4}});
   if (!drive || !left || !right || !odometry) return 1;
   if (!left->turned(counter(0), period) || !right->turned(counter(0), period))
     return 1;  // positions at the start

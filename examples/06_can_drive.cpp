@@ -54,12 +54,12 @@ class Motion {
   [[nodiscard]] bool succeeded() const { return over() && !failed_; }
 
   /// One cycle: takes the drive's feedback and sets its command.
-  void cycle(Time now, const robot::JointFeedback& joint, robot::JointCommand& command) {
+  void cycle(Time now, const robot::JointFeedback& joint, JointCommand& command) {
     tell(now, joint);
     command.want_power = !over();
-    failed_ = failed_ || joint.drive == robot::DriveState::fault || now - begun(now) > 20s;
+    failed_ = failed_ || joint.drive == DriveState::fault || now - begun(now) > 20s;
     if (failed_) leg_ = 3;
-    if (over() || joint.drive != robot::DriveState::ready) return;
+    if (over() || joint.drive != DriveState::ready) return;
     if (leg_ == 0) plan(now, home_ = joint.position, 1.5);
     const double t = to_seconds(now - leg_began_);
     std::array<double, 1> p{}, v{}, a{};
@@ -103,7 +103,7 @@ class Motion {
   double home_ = 0;
   int leg_ = 0;  // 1 there, 2 back, 3 finished
   bool failed_ = false;
-  robot::DriveState last_ = robot::DriveState::unknown;
+  DriveState last_ = DriveState::unknown;
 };
 
 /// The loop of every robot: read, compute, write. It runs a little longer than the motion, so the drive is
@@ -112,7 +112,7 @@ template <class Clock>
 bool move(const robot::RobotDescription& robot, robot::Hardware& hardware, Clock& clock) {
   Motion motion(robot);
   std::array<robot::JointFeedback, 1> feedback;
-  std::array<robot::JointCommand, 1> commands;
+  std::array<JointCommand, 1> commands;
   int left = 20;
   auto loop = rt::PeriodicLoop<Clock>::create(clock, {.period = robot.period});
   if (!loop) return false;

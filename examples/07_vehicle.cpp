@@ -108,11 +108,11 @@ vehicle::VehicleDriveConfiguration configuration() {
   c.law.brake.proportional = 0.5;
   c.law.brake.integral = 0.2;
   // For tyres with a little slip; the simulated ones have none.
-  c.odometry.noise = {.forward_by_way = 1e-4, .left_by_way = 1e-4, .heading_by_way = 1e-5};
+  c.odometry.noise = {.forward_per_distance = 1e-4, .left_per_distance = 1e-4, .heading_per_distance = 1e-5};
   c.wheel_radius = 0.3;
   c.track = 1.285;
   c.turn = vehicle::TurnSource::steering;
-  c.way = vehicle::WaySource::odometer;
+  c.distance = vehicle::DistanceSource::odometer;
   c.odometry.timeout = 5;  // s: without datagrams, the vehicle keeps its wheels where they are
   return c;
 }
@@ -150,7 +150,7 @@ class Lap {
 
   void cycle() {
     const auto state = drive_.client().state();
-    if (state == vehicle::DriveState::ready || state == vehicle::DriveState::driving)
+    if (state == vehicle::SupervisorState::ready || state == vehicle::SupervisorState::driving)
       (void)drive_.drive(driver_.twist(drive_.estimate().pose), now_);
     tell_changes();
     if (!cut_ && driver_.way() > 0.45 * Course::length) {
@@ -181,7 +181,7 @@ class Lap {
     const auto machine = vehicle_.controller().state();
     if (machine != vehicle_state_) tell("vehicle: " + std::string(to_string(machine)));
     if (client != client_state_) {
-      const bool stops = client == vehicle::DriveState::stopping;
+      const bool stops = client == vehicle::SupervisorState::stopping;
       tell("client: " + std::string(to_string(client)) +
            (stops ? ", " + std::string(to_string(drive_.client().reason().cause)) : ""));
       if (stops) note_place(stops_);
@@ -245,7 +245,7 @@ class Lap {
   Driver driver_;
   Time now_{};
   std::optional<Time> cut_;
-  vehicle::DriveState client_state_{};
+  vehicle::SupervisorState client_state_{};
   vehicle::SystemState vehicle_state_{};
   double next_ellipse_ = 0;
   std::string ellipses_, stops_;

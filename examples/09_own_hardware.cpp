@@ -52,19 +52,17 @@ class OwnMotor final : public robot::Hardware {
     feedback[0].velocity = velocity_;
     feedback[0].stamp = now;  // leave it unchanged while a drive is silent: then the robot stops
     feedback[0].heard = true;
-    feedback[0].drive = command_.want_power ? robot::DriveState::ready : robot::DriveState::off;
+    feedback[0].drive = command_.want_power ? DriveState::ready : DriveState::off;
   }
   /// Sets the command for the next period.
-  void write(Time, std::span<const robot::JointCommand> commands) noexcept override {
-    command_ = commands[0];
-  }
+  void write(Time, std::span<const JointCommand> commands) noexcept override { command_ = commands[0]; }
   [[nodiscard]] robot::HardwareCounters counters() const noexcept override { return {}; }
 
  private:
   Time last_read_{};
   double position_ = 0;
   double velocity_ = 0;
-  robot::JointCommand command_;
+  JointCommand command_;
 };
 
 /// A bus of this program with a simulated drive on it. Replace it by calls of your CAN controller.

@@ -7,6 +7,7 @@
 #     --fuzz   runs each fuzz target for SECONDS; finds are kept in build/fuzz/finds/
 #     --cases  runs each random test of the trajectories on N cases (those that are searches on fewer); of another room with
 #              ROOM=control, mobile, ...; further arguments are the test program's, such as -tc='extrema*'
+# ROOM=can tests/run.sh builds and runs the tests of one room only.
 # Each run takes a new seed for its random tests and prints it; SEED=N repeats a run.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -29,7 +30,7 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     -h | --help)
-      sed -n '2,10s/^# \?//p' "$0"
+      sed -n '2,11s/^# \?//p' "$0"
       exit 0
       ;;
     *) break ;;
@@ -79,6 +80,11 @@ if [ -n "$cases" ]; then
   program=takt_test_${ROOM:-trajectory}
   build --target "$program"
   exec "build/$preset/tests/$program" --count="$cases" --seed="$TAKT_SEED" --duration "$@"
+fi
+
+if [ -n "${ROOM:-}" ]; then
+  build --target "takt_test_$ROOM"
+  exec ctest --test-dir "build/$preset" --output-on-failure -R "^$ROOM\$" "$@"
 fi
 
 build

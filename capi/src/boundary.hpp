@@ -1,5 +1,5 @@
-// What every function of the C API does at its boundary: turn results into status numbers, stop exceptions, check the size of
-// the caller's structures.
+// The boundary of the C API: turns results into status numbers, stops exceptions, checks the sizes of the
+// caller's structures.
 #pragma once
 
 #include <algorithm>
@@ -29,21 +29,21 @@ namespace takt::capi {
   return status ? TAKT_OK : to_status(status.error());
 }
 
-/// Runs a function of set-up, which may throw, and returns its status.
+/// Runs a set-up function, which may throw, and returns its status.
 template <class Function>
 [[nodiscard]] std::int32_t guarded(Function&& function) noexcept {
   try {
     return to_status(function());
   } catch (const std::bad_alloc&) {
     return to_status(Errc::out_of_memory);
-  } catch (const std::length_error&) {  // what a container says of a size beyond all memory
+  } catch (const std::length_error&) {  // a container was asked for an impossible size
     return to_status(Errc::out_of_memory);
   } catch (...) {
     return to_status(Errc::internal);
   }
 }
 
-/// As much of the text as fits, with a NUL behind it. NULL is not wanted.
+/// Writes the text with a NUL, cut to `size` bytes. Does nothing for NULL.
 inline void write_text(std::string_view text, char* to, std::size_t size) noexcept {
   if (to == nullptr || size == 0) return;
   const std::size_t length = std::min(text.size(), size - 1);
@@ -51,7 +51,8 @@ inline void write_text(std::string_view text, char* to, std::size_t size) noexce
   to[length] = '\0';
 }
 
-/// The same for one that writes why it fails. Where it does not say, the text of its status does.
+/// Runs a set-up function that writes the reason of a failure to `why`. If it does not, the status text is
+/// written.
 template <class Function>
 [[nodiscard]] std::int32_t guarded(char* why, std::size_t size, Function&& function) noexcept {
   write_text("", why, size);
@@ -61,11 +62,11 @@ template <class Function>
   return status;
 }
 
-/// No structure of any version will be larger: what claims to be was never initialised.
+/// No structure of any version is larger; a larger struct_size was never initialised.
 inline constexpr std::size_t max_struct_size = 4096;
 
-/// Whether a structure's size is one that this library can read or write; `required` is the size of its first version's required
-/// fields. NULL passes.
+/// Checks that this library can read or write a structure of this size. `required` is the size of the
+/// required fields of its first version. NULL passes. Errors: wrong_struct_size.
 template <class Struct>
 [[nodiscard]] Status check_size(const Struct* structure, std::size_t required) noexcept {
   if (structure == nullptr) return {};
@@ -75,8 +76,8 @@ template <class Struct>
   return {};
 }
 
-/// The caller's structure as this library knows it: fields beyond struct_size have their default, which is zero, and fields that
-/// this library does not know must have it.
+/// Copies the caller's structure. Fields beyond struct_size get their default, zero. Fields that this library
+/// does not know must be zero. Errors: null_pointer, wrong_struct_size.
 template <class Struct>
 [[nodiscard]] Result<Struct> read_struct(const Struct* from, std::size_t required) noexcept {
   if (from == nullptr) return fail(Errc::null_pointer);
@@ -92,7 +93,7 @@ template <class Struct>
   return value;
 }
 
-/// Whether the caller's memory can hold an object. Errors: null_pointer, buffer_too_small, misaligned.
+/// Checks that the caller's memory can hold an object. Errors: null_pointer, buffer_too_small, misaligned.
 [[nodiscard]] inline Status check_memory(const void* memory, std::size_t size, std::size_t needed,
                                          std::size_t alignment) noexcept {
   if (memory == nullptr) return fail(Errc::null_pointer);
@@ -101,8 +102,8 @@ template <class Struct>
   return {};
 }
 
-/// Writes the fields that the caller's structure has room for and leaves its struct_size. NULL is not wanted. The size has been
-/// checked.
+/// Writes the fields that the caller's structure holds, except struct_size. Does nothing for NULL. Call
+/// check_size() first.
 template <class Struct>
 void write_struct(Struct* to, Struct value) noexcept {
   if (to == nullptr) return;
@@ -110,7 +111,7 @@ void write_struct(Struct* to, Struct value) noexcept {
   std::memcpy(to, &value, std::min<std::size_t>(to->struct_size, sizeof(Struct)));
 }
 
-/// The times of a C structure and the seconds of a formula.
+/// Converts the time of a C structure to the seconds of a formula.
 [[nodiscard]] constexpr double seconds(std::int64_t nanoseconds) noexcept {
   return to_seconds(Duration(nanoseconds));
 }
@@ -118,22 +119,22 @@ void write_struct(Struct* to, Struct value) noexcept {
 [[nodiscard]] constexpr Time to_time(std::int64_t nanoseconds) noexcept {
   return within_reach(time_from_nanoseconds(nanoseconds));
 }
-/// Nothing lasts longer than times reach.
+/// Limits a duration to the range of Time.
 [[nodiscard]] constexpr Duration to_duration(std::int64_t nanoseconds) noexcept {
   return to_time(nanoseconds).time_since_epoch();
 }
 
-/// The first nanosecond that is not before `end` seconds, as a formula will see it.
+/// Rounds `end` (s) up to nanoseconds: converted back to seconds, the result is not below `end`.
 [[nodiscard]] constexpr std::int64_t nanoseconds_not_before(double end) noexcept {
   std::int64_t nanoseconds = from_seconds(end).count();
   if (seconds(nanoseconds) < end) ++nanoseconds;
   return nanoseconds;
 }
 
-/// The caller's `through`; nothing for the default.
+/// Reads the caller's `through`; nothing for the default. Errors: bad_argument.
 [[nodiscard]] Result<std::optional<trajectory::Through>> read_through(std::int32_t through) noexcept;
 
-/// Whether the positions of so many waypoints and joints are a matrix that there can be. The times are not looked at.
+/// Checks the pointer to the positions and the numbers of waypoints and joints. Ignores the times.
 [[nodiscard]] Status check_shape(const takt_waypoints& waypoints) noexcept;
 
 /// The required fields of a takt_waypoints.

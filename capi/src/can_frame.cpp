@@ -77,7 +77,7 @@ Result<can::FrameFormat> to_format(std::uint32_t flags) noexcept {
                           .bit_rate_switch = (flags & TAKT_CAN_BIT_RATE_SWITCH) != 0};
 }
 
-/// Whether a bus can carry it.
+/// Checks that a bus can carry the frame.
 Status check(const can::Frame& frame) noexcept {
   if (frame.id > (frame.extended ? can::max_extended_id : can::max_standard_id))
     return fail(can::Errc::id_too_large);
@@ -88,7 +88,7 @@ Status check(const can::Frame& frame) noexcept {
   return {};
 }
 
-/// With a NUL at its end.
+/// Writes a line with a NUL.
 Status write_line(std::string_view text, char* line, std::size_t size) noexcept {
   if (line == nullptr) return fail(Errc::null_pointer);
   if (text.size() >= size) return fail(Errc::buffer_too_small);

@@ -1,4 +1,4 @@
-// The channels of the C API, and their keys: a thin layer over those of the room secure/ with SipHash-2-4-128.
+// The channels of the C API and their keys: a thin layer over the room secure/ with SipHash-2-4-128.
 #include "channel.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ static_assert(TAKT_CHANNEL_KEY_BYTES == takt::SipHash128::key_size);
 static_assert(TAKT_CHANNEL_OVERHEAD == secure::envelope_overhead);
 static_assert(TAKT_CHANNEL_MAX_HANDSHAKE == takt::capi::ClientChannel::max_handshake);
 
-/// Those that are zero are the default.
+/// Reads the limits; zero means the default.
 Result<secure::SecurityLimits> read_limits(const takt_channel_limits* limits) noexcept {
   secure::SecurityLimits out;
   if (limits == nullptr) return out;

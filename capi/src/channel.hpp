@@ -1,4 +1,4 @@
-// The channel of the C API, for whatever of it sends frames through one.
+// The channel of the C API, for its clients and simulated vehicles.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ using ClientChannel = secure::ClientChannel<SipHash128>;
 using ServerChannel = secure::ServerChannel<SipHash128>;
 using AnyChannel = std::variant<secure::PlainChannel, ClientChannel, ServerChannel>;
 
-/// The caller's channel, for what is made of one.
+/// The caller's channel, whichever kind it is, for the objects that send through it.
 class BorrowedChannel {
  public:
   static constexpr std::size_t overhead = ClientChannel::overhead;

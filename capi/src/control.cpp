@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <new>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -32,8 +34,10 @@ struct takt_pid {
   std::variant<takt::control::Pid, PidOf<conventions::ros1>, PidOf<conventions::ros1_anti_windup>,
                PidOf<conventions::ros2>, PidOf<conventions::ros2_conditional>,
                PidOf<conventions::ros2_back_calculation>, PidOf<conventions::dataspeed>>
-      pid;  // in the order of TAKT_PID_...
+      pid;  // in the order of takt_pid_form
 };
+// A PID in the caller's memory is never destroyed.
+static_assert(std::is_trivially_destructible_v<takt_pid>);
 
 struct takt_joint_limiter {
   takt::control::JointLimiter limiter;
@@ -62,7 +66,7 @@ namespace {
 
 using AnyPid = decltype(takt_pid::pid);
 
-/// The variant's alternative of this number, made from the gains.
+/// Makes the variant's alternative with this number from the gains.
 template <std::size_t Index = 0>
 Result<AnyPid> make_pid(std::int32_t form, const PidGains& gains) {
   if constexpr (Index == std::variant_size_v<AnyPid>) {
@@ -92,7 +96,14 @@ PidGains gains_of(const takt_pid_gains& gains) noexcept {
   return own;
 }
 
-/// The status of a step of the control room.
+/// Makes a PID from the caller's gains.
+Result<AnyPid> read_pid(const takt_pid_gains* gains) noexcept {
+  const auto known = read_struct(gains, sizeof(takt_pid_gains));
+  if (!known) return fail(known.error());
+  return make_pid(known->form, gains_of(*known));
+}
+
+/// Converts the error of a step to a status.
 std::int32_t status_of(takt::control::Errc error) noexcept {
   return error == takt::control::Errc{} ? TAKT_OK : to_status(error);
 }
@@ -104,7 +115,7 @@ std::int32_t limit(takt_joint_limiter* limiter, takt_motion_state* reference, au
   return status_of(done.error);
 }
 
-/// As many numbers of the caller's; NULL: zeros.
+/// Copies the caller's numbers; zeros for NULL.
 template <std::size_t Size>
 std::array<double, Size> read_array(const double* numbers) noexcept {
   std::array<double, Size> values{};
@@ -143,7 +154,7 @@ std::int32_t make_pair(auto make, const double* actuator_reductions, const doubl
   });
 }
 
-/// `move(transmission, from)` for the transmission's own size.
+/// Calls `move(transmission, from)` with the transmission's own size.
 std::int32_t transmit(const takt_transmission* transmission, std::size_t size, const double* from, double* to,
                       auto&& move) noexcept {
   if (transmission == nullptr || from == nullptr || to == nullptr) return to_status(Errc::null_pointer);
@@ -160,7 +171,7 @@ std::int32_t transmit(const takt_transmission* transmission, std::size_t size, c
 
 }  // namespace
 
-// ---- PID -----------------------------------------------------------------------------------------------------------------
+// ---- PID ----
 
 void takt_pid_gains_init(takt_pid_gains* gains) {
   if (gains == nullptr) return;
@@ -184,9 +195,7 @@ void takt_pid_gains_init(takt_pid_gains* gains) {
 std::int32_t takt_pid_create(const takt_pid_gains* gains, takt_pid** pid) {
   return guarded([&]() -> Status {
     if (pid == nullptr) return fail(Errc::null_pointer);
-    const auto g = read_struct(gains, sizeof(takt_pid_gains));
-    if (!g) return fail(g.error());
-    auto made = make_pid(g->form, gains_of(*g));
+    const auto made = read_pid(gains);
     if (!made) return fail(made.error());
     *pid = std::make_unique<takt_pid>(takt_pid{*made}).release();
     return {};
@@ -194,6 +203,19 @@ std::int32_t takt_pid_create(const takt_pid_gains* gains, takt_pid** pid) {
 }
 
 void takt_pid_destroy(takt_pid* pid) { delete pid; }
+
+std::size_t takt_pid_size() { return sizeof(takt_pid); }
+std::size_t takt_pid_align() { return alignof(takt_pid); }
+
+std::int32_t takt_pid_init_in(void* memory, std::size_t size, const takt_pid_gains* gains, takt_pid** pid) {
+  if (pid == nullptr) return to_status(Errc::null_pointer);
+  if (Status status = takt::capi::check_memory(memory, size, sizeof(takt_pid), alignof(takt_pid)); !status)
+    return to_status(status);
+  const auto made = read_pid(gains);
+  if (!made) return to_status(made.error());
+  *pid = new (memory) takt_pid{*made};
+  return TAKT_OK;
+}
 
 std::int32_t takt_pid_step(takt_pid* pid, double setpoint, double measured, std::int64_t period_ns,
                            double feed_forward, double* output) {
@@ -229,7 +251,7 @@ void takt_pid_reset(takt_pid* pid, std::int32_t keep_integral) {
              pid->pid);
 }
 
-// ---- joint limits --------------------------------------------------------------------------------------------------------
+// ---- joint limits ----
 
 std::int32_t takt_joint_limiter_create(const takt_joint_limits* limits, takt_joint_limiter** limiter) {
   return guarded([&]() -> Status {
@@ -260,7 +282,7 @@ std::int32_t takt_joint_limiter_toward_velocity(takt_joint_limiter* limiter, dou
                [&](auto& own) { return own.toward_velocity(velocity, seconds(period_ns)); });
 }
 
-// ---- rate limiter --------------------------------------------------------------------------------------------------------
+// ---- rate limiter ----
 
 void takt_rate_limits_init(takt_rate_limits* limits) {
   if (limits == nullptr) return;
@@ -304,7 +326,7 @@ std::int32_t takt_rate_limiter_step(takt_rate_limiter* limiter, double target, s
   return status_of(step.error);
 }
 
-// ---- filters -------------------------------------------------------------------------------------------------------------
+// ---- filters ----
 
 std::int32_t takt_filter_create(std::int32_t kind, double frequency, double quality, std::int64_t period_ns,
                                 takt_filter** filter) {
@@ -347,7 +369,7 @@ void takt_filter_reset(takt_filter* filter) {
   if (filter != nullptr) std::visit([](auto& own) { own.reset(); }, filter->filter);
 }
 
-// ---- transmissions -------------------------------------------------------------------------------------------------------
+// ---- transmissions ----
 
 std::int32_t takt_transmission_create(const double* matrix, std::size_t size, const double* offsets,
                                       takt_transmission** transmission) {

@@ -1,4 +1,4 @@
-// What can be wrong with a call of the C API itself, before any room has seen it.
+// Errors of a call of the C API itself, before it reaches a room.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace takt::capi {
 
-/// Numbers are part of the C API: never reused.
+/// Errors of the C API. The numbers are part of the API and are never reused.
 enum class Errc : std::uint16_t {
   null_pointer = 1,
   wrong_struct_size = 2,
@@ -27,25 +27,25 @@ enum class Errc : std::uint16_t {
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::null_pointer:
-      return "a pointer is NULL that must not be";
+      return "a required pointer is NULL";
     case Errc::wrong_struct_size:
-      return "struct_size is not that of a structure which this library knows";
+      return "this library does not know a structure of this struct_size";
     case Errc::bad_argument:
-      return "an argument is none of the values that are allowed";
+      return "an argument has an invalid value";
     case Errc::bad_limits:
       return "a limit is NaN or negative, or a minimum is above its maximum";
     case Errc::out_of_memory:
       return "memory is exhausted";
     case Errc::internal:
-      return "the library failed in a way that it does not foresee; please report it";
+      return "an unexpected error of the library; please report it";
     case Errc::buffer_too_small:
       return "the caller's memory is too small";
     case Errc::misaligned:
-      return "the caller's memory is not aligned as it must be";
+      return "the caller's memory is misaligned";
     case Errc::timeout:
-      return "nothing came within the time allowed";
+      return "no answer within the time limit";
     case Errc::bad_description:
-      return "a description cannot be read, or has mistakes";
+      return "a description cannot be read or has mistakes";
   }
   return "unknown error of the C interface";
 }

@@ -39,7 +39,7 @@ std::int32_t put(const mobile::Twist& made, takt_twist* twist) noexcept {
   return TAKT_OK;
 }
 
-/// `move(drive)` with the drive of so many wheels.
+/// Calls `move(drive)` with a drive of this number of wheels.
 template <std::size_t Count = 3>
 std::int32_t with_omni_drive(const takt_omni_wheel* wheels, std::size_t count, auto&& move) noexcept {
   if constexpr (Count > 8) {
@@ -56,7 +56,7 @@ std::int32_t with_omni_drive(const takt_omni_wheel* wheels, std::size_t count, a
 
 }  // namespace
 
-// ---- drives --------------------------------------------------------------------------------------------------------------
+// ---- drives ----
 
 std::int32_t takt_differential_twist(double left_radius, double right_radius, double track, double left,
                                      double right, takt_twist* twist) {
@@ -139,7 +139,7 @@ std::int32_t takt_omni_rates(const takt_omni_wheel* wheels, std::size_t count, c
   });
 }
 
-// ---- odometry ------------------------------------------------------------------------------------------------------------
+// ---- odometry ----
 
 void takt_odometry_options_init(takt_odometry_options* options) {
   if (options == nullptr) return;
@@ -150,14 +150,14 @@ Result<mobile::Odometry::Configuration> takt::capi::to_configuration(
     const takt_odometry_options* options) noexcept {
   takt_odometry_options usual;
   takt_odometry_options_init(&usual);
-  const auto o =
-      read_struct(options != nullptr ? options : &usual, offsetof(takt_odometry_options, forward_by_way));
+  const auto o = read_struct(options != nullptr ? options : &usual,
+                             offsetof(takt_odometry_options, forward_per_distance));
   if (!o) return fail(o.error());
   if (o->reserved != 0) return fail(Errc::bad_argument);
   return mobile::Odometry::Configuration{
-      mobile::Integration::exact_arc,
+      mobile::PoseIntegration::exact_arc,
       seconds(o->timeout_ns),
-      {o->forward_by_way, o->left_by_way, o->heading_by_way, o->heading_by_rotation}};
+      {o->forward_per_distance, o->left_per_distance, o->heading_per_distance, o->heading_per_rotation}};
 }
 
 std::int32_t takt_odometry_create(const takt_odometry_options* options, takt_odometry** odometry) {
@@ -202,7 +202,7 @@ std::int32_t takt_odometry_get(const takt_odometry* odometry, takt_pose* pose, d
   return TAKT_OK;
 }
 
-// ---- twist law -----------------------------------------------------------------------------------------------------------
+// ---- twist law ----
 
 void takt_twist_law_options_init(takt_twist_law_options* options) {
   if (options == nullptr) return;

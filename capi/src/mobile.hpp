@@ -1,4 +1,4 @@
-// The options of odometry and twist law, for whatever of the C API is made of them.
+// The options of odometry and twist law, for several files of the C API.
 #pragma once
 
 #include "takt.h"
@@ -13,10 +13,10 @@ namespace takt::capi {
   return {twist.forward, twist.left, twist.rotation};
 }
 
-/// NULL: the default. Errors: wrong_struct_size, bad_argument (reserved).
+/// Reads the options; NULL means the defaults. Errors: wrong_struct_size, bad_argument (reserved).
 [[nodiscard]] Result<mobile::Odometry::Configuration> to_configuration(
     const takt_odometry_options* options) noexcept;
-/// Errors: null_pointer, wrong_struct_size, bad_argument (reserved).
+/// Reads the options. Errors: null_pointer, wrong_struct_size, bad_argument (reserved).
 [[nodiscard]] Result<vehicle::TwistLaw::Configuration> to_configuration(
     const takt_twist_law_options* options) noexcept;
 

@@ -1,4 +1,4 @@
-// Point-to-point motion of the C API: made, planned and sampled in the loop, in the caller's memory.
+// Point-to-point motions of the C API. A loop makes, plans and samples them in the caller's memory.
 #include "takt/trajectory/point_to_point.hpp"
 
 #include <algorithm>
@@ -28,11 +28,11 @@ using takt::trajectory::Synchronisation;
 
 using Motion = takt::trajectory::PointToPoint<takt::trajectory::borrowed_extent>;
 
-/// What the motion is planned in follows it in the same memory.
+/// The work space of the planner follows in the same memory.
 struct takt_point_to_point {
   Motion motion;
 };
-// The caller forgets it when it is no longer needed: there must be nothing to destroy.
+// An object in the caller's memory is never destroyed.
 static_assert(std::is_trivially_destructible_v<takt_point_to_point> &&
               std::is_trivially_destructible_v<Motion::Transfer> &&
               std::is_trivially_destructible_v<Motion::Profile>);
@@ -49,10 +49,10 @@ std::optional<Synchronisation> read_synchronisation(std::int32_t how) noexcept {
 
 }  // namespace
 
-void takt_directional_limits_init(takt_directional_limits* limits, const takt_joint_limits* both_ways) {
-  if (limits == nullptr || both_ways == nullptr) return;
-  *limits = {-both_ways->velocity, both_ways->velocity, -both_ways->acceleration, both_ways->acceleration,
-             both_ways->jerk};
+void takt_directional_limits_init(takt_directional_limits* limits, const takt_joint_limits* both_directions) {
+  if (limits == nullptr || both_directions == nullptr) return;
+  *limits = {-both_directions->velocity, both_directions->velocity, -both_directions->acceleration,
+             both_directions->acceleration, both_directions->jerk};
 }
 
 std::size_t takt_point_to_point_size(std::size_t joints) {

@@ -1,4 +1,5 @@
-// Shared memory of the C API: segments, exchanges of elements known by their schema, byte rings, and the joints of a robot.
+// Shared memory of the C API: segments, exchanges of elements with a schema, byte rings, and the joints of a
+// robot.
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -38,21 +39,21 @@ static_assert(TAKT_EXCHANGE_BROADCAST_RING == static_cast<int>(shm::Kind::broadc
 static_assert(TAKT_FRESHNESS_NONE == static_cast<int>(shm::Freshness::none));
 static_assert(TAKT_FRESHNESS_OLD == static_cast<int>(shm::Freshness::old_data));
 static_assert(TAKT_FRESHNESS_NEW == static_cast<int>(shm::Freshness::new_data));
-static_assert(TAKT_EXCHANGE_JOINT_SEATS == static_cast<int>(shm::Kind::joint_image));
+static_assert(TAKT_EXCHANGE_JOINT_SLOTS == static_cast<int>(shm::Kind::joint_image));
 static_assert(TAKT_JOINT_MODE_EFFORT == static_cast<int>(shm::JointMode::effort));
 static_assert(TAKT_JOINT_PHASE_DRIVEN == static_cast<int>(shm::JointPhase::driven));
-static_assert(TAKT_SEAT_SILENT == static_cast<int>(shm::SeatAnswer::silent));
+static_assert(TAKT_JOINT_ANSWER_SILENT == static_cast<int>(shm::OwnerSlotAnswer::silent));
 static_assert(TAKT_SAFE_HOLD == static_cast<int>(takt::SafeBehaviour::hold));
 static_assert(TAKT_SAFE_RELEASE == static_cast<int>(takt::SafeBehaviour::release));
-static_assert(TAKT_MAX_JOINT_SEATS == shm::max_joint_seats && TAKT_NO_OWNER == shm::no_owner);
+static_assert(TAKT_MAX_JOINT_SLOTS == shm::max_joint_slots && TAKT_NO_OWNER == shm::no_owner);
 
-// The C structure is the image as it lies in memory.
+// The C structure has the layout of the image in memory.
 #define TAKT_SAME_PLACE(c, cpp) static_assert(offsetof(takt_joint_image, c) == offsetof(shm::JointImage, cpp))
 TAKT_SAME_PLACE(cycle, cycle);
 TAKT_SAME_PLACE(started, started);
 TAKT_SAME_PLACE(stamp_ns, stamp);
 TAKT_SAME_PLACE(joints, joints);
-TAKT_SAME_PLACE(seats, seats);
+TAKT_SAME_PLACE(slots, slots);
 TAKT_SAME_PLACE(position, position);
 TAKT_SAME_PLACE(velocity, velocity);
 TAKT_SAME_PLACE(effort, effort);
@@ -99,7 +100,7 @@ using ProducerClaim = Claim<typename shm::ExchangeTraits<X>::Producer>;
 template <class X>
 using ConsumerClaim = Claim<typename shm::ExchangeTraits<X>::Consumer>;
 
-// Elements known by their schema: `bytes` is how long one is.
+// Exchanges of elements with a schema; `bytes` is the size of an element.
 struct takt_ring_producer {
   ProducerClaim<Ring> claim;
   std::size_t bytes;
@@ -126,18 +127,18 @@ struct takt_stream_reader {
 };
 
 struct takt_joint_client {
-  takt::platform::Seat seat;  // keeps the memory
+  takt::platform::OwnerSlot owner_slot;  // keeps the memory attached
   shm::JointClient client;
 };
 struct takt_joint_hub {
-  takt::platform::Seat image_seat;
-  takt::platform::Seat seats_seat;
+  takt::platform::OwnerSlot image_slot;
+  takt::platform::OwnerSlot commands_slot;
   shm::JointHub hub;
 };
 
 namespace {
 
-/// What set-up says, without its words.
+/// Drops the message of a set-up error.
 template <class T>
 Result<T> without_words(SetupResult<T>&& result) {
   if (!result) return fail(result.error().error);
@@ -148,7 +149,7 @@ Result<T> without_words(SetupResult<T>&& result) {
   }
 }
 
-/// Makes the object and gives it to the caller.
+/// Makes an object for the caller.
 template <class Object, class... Parts>
 Status hand_over(Object** to, Parts&&... parts) {
   *to = new Object{std::forward<Parts>(parts)...};
@@ -176,8 +177,8 @@ Result<shm::Declaration> read_exchange(const takt_exchange& exchange) {
       return declare_opaque<Broadcast>(exchange);
     case TAKT_EXCHANGE_BROADCAST_RING:
       return declare_opaque<Stream>(exchange);
-    case TAKT_EXCHANGE_JOINT_SEATS:
-      return shm::declare<shm::JointSeats>(exchange.name, 1, exchange.capacity);
+    case TAKT_EXCHANGE_JOINT_SLOTS:
+      return shm::declare<shm::JointSlots>(exchange.name, 1, exchange.capacity);
     default:
       return fail(Errc::bad_argument);
   }
@@ -221,7 +222,7 @@ const takt_joint_image* to_c(const shm::JointImage& image) noexcept {
   return reinterpret_cast<const takt_joint_image*>(&image);
 }
 
-/// Makes an end at the first seat and gives it to the caller.
+/// Makes an end at the first slot for the caller.
 template <class End, class Take>
 std::int32_t create_end(takt_segment* segment, const char* name, End** end, Take take) {
   if (segment == nullptr || name == nullptr || end == nullptr) return to_status(Errc::null_pointer);
@@ -232,7 +233,7 @@ std::int32_t create_end(takt_segment* segment, const char* name, End** end, Take
   });
 }
 
-/// The same at an exchange of elements known by their schema.
+/// Makes an end of an exchange of elements with a schema.
 template <class End, class Take>
 std::int32_t create_end(takt_segment* segment, const char* name, const char* schema, End** end, Take take) {
   if (segment == nullptr || name == nullptr || schema == nullptr || end == nullptr)
@@ -246,7 +247,7 @@ std::int32_t create_end(takt_segment* segment, const char* name, const char* sch
   });
 }
 
-/// A claim as one of several kinds.
+/// Converts a claim to a variant of several kinds.
 template <class Variant>
 constexpr auto one_of = [](auto&& claim) { return Variant(std::forward<decltype(claim)>(claim)); };
 
@@ -255,7 +256,7 @@ constexpr auto one_of = [](auto&& claim) { return Variant(std::forward<decltype(
   return found && (*found)->kind == shm::Kind::broadcast;
 }
 
-/// Whether `size` is that of the end's elements.
+/// Checks that `size` is the size of the end's elements.
 template <class End>
 [[nodiscard]] Status check_element(const End* end, const void* element, std::size_t size) noexcept {
   if (end == nullptr || element == nullptr) return fail(Errc::null_pointer);
@@ -263,7 +264,7 @@ template <class End>
   return {};
 }
 
-/// Makes a segment with these exchanges and gives it to the caller.
+/// Makes a segment with these exchanges for the caller.
 template <class Make>
 std::int32_t create_segment(const char* name, const takt_exchange* exchanges, std::size_t count,
                             takt_segment** segment, Make make) {
@@ -495,18 +496,19 @@ std::uint64_t takt_stream_reader_missed(const takt_stream_reader* reader) {
 
 const char* takt_joint_image_schema(void) { return shm::schema_text<shm::JointImage>().data(); }
 
-std::int32_t takt_joint_client_create(takt_segment* segment, const char* image, const char* seats,
-                                      std::uint32_t seat, takt_joint_client** client) {
-  if (segment == nullptr || image == nullptr || seats == nullptr || client == nullptr)
+std::int32_t takt_joint_client_create(takt_segment* segment, const char* image, const char* slots,
+                                      std::uint32_t slot, takt_joint_client** client) {
+  if (segment == nullptr || image == nullptr || slots == nullptr || client == nullptr)
     return to_status(Errc::null_pointer);
   return guarded([&]() -> Status {
     Segment& from = segment->segment;
     auto reader = without_words(from.consumer<ImageExchange>(image));
     if (!reader) return fail(reader.error());
-    auto claim = without_words(from.producer<shm::JointSeats>(seats, seat));
+    auto claim = without_words(from.producer<shm::JointSlots>(slots, slot));
     if (!claim) return fail(claim.error());
-    const auto session = static_cast<std::uint32_t>(claim->seat.owner().epoch);
-    return hand_over(client, std::move(claim->seat), shm::JointClient(reader->end, claim->end, session));
+    const auto session = static_cast<std::uint32_t>(claim->owner_slot.owner().epoch);
+    return hand_over(client, std::move(claim->owner_slot),
+                     shm::JointClient(reader->end, claim->end, session));
   });
 }
 
@@ -529,7 +531,7 @@ std::uint64_t takt_joint_client_granted(const takt_joint_client* client) {
   return client != nullptr ? client->client.granted().bits() : 0;
 }
 std::int32_t takt_joint_client_answer(const takt_joint_client* client) {
-  return client != nullptr ? static_cast<std::int32_t>(client->client.answer()) : TAKT_SEAT_NONE;
+  return client != nullptr ? static_cast<std::int32_t>(client->client.answer()) : TAKT_JOINT_ANSWER_NONE;
 }
 
 std::int32_t takt_joint_client_want(takt_joint_client* client, std::uint64_t joints) {
@@ -562,11 +564,11 @@ std::int32_t takt_joint_client_publish(takt_joint_client* client, std::int64_t n
 
 // The hub.
 
-std::int32_t takt_joint_hub_create(takt_segment* segment, const char* image, const char* seats,
+std::int32_t takt_joint_hub_create(takt_segment* segment, const char* image, const char* slots,
                                    const takt_joint_safety* safety, std::size_t joints,
                                    std::int64_t period_ns, std::uint32_t silent_cycles,
                                    takt_joint_hub** hub) {
-  if (segment == nullptr || image == nullptr || seats == nullptr || safety == nullptr || hub == nullptr)
+  if (segment == nullptr || image == nullptr || slots == nullptr || safety == nullptr || hub == nullptr)
     return to_status(Errc::null_pointer);
   if (joints > takt::max_joints) return to_status(shm::Errc::bad_extent);
   return guarded([&]() -> Status {
@@ -579,12 +581,12 @@ std::int32_t takt_joint_hub_create(takt_segment* segment, const char* image, con
     Segment& from = segment->segment;
     auto writer = without_words(from.producer<ImageExchange>(image));
     if (!writer) return fail(writer.error());
-    auto reader = without_words(from.consumer<shm::JointSeats>(seats));
+    auto reader = without_words(from.consumer<shm::JointSlots>(slots));
     if (!reader) return fail(reader.error());
     auto made = shm::JointHub::make(*writer->end, reader->end, behaviours,
                                     {takt::Duration(period_ns), silent_cycles});
     if (!made) return fail(made.error());
-    return hand_over(hub, std::move(writer->seat), std::move(reader->seat), *made);
+    return hand_over(hub, std::move(writer->owner_slot), std::move(reader->owner_slot), *made);
   });
 }
 

@@ -28,7 +28,7 @@ using Vehicle = sim::SimulatedVehicle<BorrowedChannel>;
 static_assert(Vehicle::max_datagram == TAKT_SIMULATED_VEHICLE_DATAGRAM);
 
 struct takt_simulated_vehicle {
-  std::shared_ptr<const vehicle::Layouts> layouts;  // null for the Furbot's
+  std::shared_ptr<const vehicle::Layouts> layouts;  // null: the Furbot's
   Vehicle vehicle;
 };
 
@@ -86,7 +86,7 @@ std::int32_t takt_simulated_vehicle_set_faults(takt_simulated_vehicle* simulated
   if (simulated == nullptr) return to_status(Errc::null_pointer);
   const auto f = takt::capi::read_struct(faults, sizeof(takt_vehicle_faults));
   if (!f) return to_status(f.error());
-  const bool shares = std::ranges::all_of(std::array{f->lost, f->corrupt, f->lying},
+  const bool shares = std::ranges::all_of(std::array{f->lost, f->corrupt, f->wrong_length},
                                           [](double share) { return share >= 0 && share <= 1; });
   const bool delay = f->late_ns >= 0 && f->late_ns <= Vehicle::latest.count();
   if (!shares || !delay || f->reserved != 0) return to_status(Errc::bad_argument);
@@ -94,7 +94,7 @@ std::int32_t takt_simulated_vehicle_set_faults(takt_simulated_vehicle* simulated
                                  .late = to_duration(f->late_ns),
                                  .lost = f->lost,
                                  .corrupt = f->corrupt,
-                                 .lying = f->lying,
+                                 .lying = f->wrong_length,
                                  .halted = takt::capi::to_systems(f->halted)});
   return TAKT_OK;
 }
@@ -122,7 +122,7 @@ std::int32_t takt_simulated_vehicle_get_state(const takt_simulated_vehicle* simu
   now.sent = simulated->vehicle.counters().sent;
   now.refused = simulated->vehicle.counters().refused;
   now.malformed = simulated->vehicle.counters().malformed;
-  now.obeyed = controller.counters().obeyed;
+  now.applied = controller.counters().obeyed;
   now.outdated = controller.counters().outdated;
   now.halts = controller.counters().timeouts;
   now.held = controller.counters().held;

@@ -1,4 +1,4 @@
-// The C API's functions that make trajectories out of others.
+// Trajectories of the C API that are made from others.
 #include "takt/trajectory/splice.hpp"
 
 #include <cstddef>
@@ -21,7 +21,7 @@ using takt::capi::seconds;
 
 namespace {
 
-/// The size of a takt_splice, and of takt_splice_options up to its required fields, in their first version.
+/// The sizes of the required fields in the first version of these structures.
 constexpr std::size_t splice_required = sizeof(takt_splice);
 constexpr std::size_t splice_options_required = offsetof(takt_splice_options, joints);
 
@@ -51,7 +51,7 @@ Status make_splice(const takt_trajectory* running, const takt_trajectory* next,
 }
 
 Status make_stop(const takt_trajectory* trajectory, std::int64_t at_ns, const takt_joint_limits* limits,
-                 std::size_t joints, std::int32_t* kept, takt_violation* violation,
+                 std::size_t joints, std::int32_t* fits, takt_violation* violation,
                  takt_trajectory** result) {
   if (result == nullptr) return fail(Errc::null_pointer);
   if (Status status = takt::capi::check_size(violation, takt::capi::violation_required); !status)
@@ -61,7 +61,7 @@ Status make_stop(const takt_trajectory* trajectory, std::int64_t at_ns, const ta
   auto stopped = takt::trajectory::stop_each(trajectory->motion, seconds(at_ns), all->span());
   if (!stopped) return fail(stopped.error());
   if (Status status = hand_over(std::move(stopped->trajectory), result); !status) return status;
-  if (kept != nullptr) *kept = stopped->violation ? 0 : 1;
+  if (fits != nullptr) *fits = stopped->violation ? 0 : 1;
   if (stopped->violation) takt::capi::write_violation(*stopped->violation, violation);
   return {};
 }
@@ -99,9 +99,9 @@ std::int32_t takt_trajectory_part(const takt_trajectory* trajectory, std::int64_
 
 std::int32_t takt_trajectory_stop_each(const takt_trajectory* trajectory, std::int64_t at_ns,
                                        const takt_joint_limits* limits, std::size_t joints,
-                                       std::int32_t* kept, takt_violation* violation,
+                                       std::int32_t* fits, takt_violation* violation,
                                        takt_trajectory** result) {
-  return guarded([&] { return make_stop(trajectory, at_ns, limits, joints, kept, violation, result); });
+  return guarded([&] { return make_stop(trajectory, at_ns, limits, joints, fits, violation, result); });
 }
 
 std::int32_t takt_trajectory_splice(const takt_trajectory* running, const takt_trajectory* next,

@@ -1,4 +1,4 @@
-// Versions, status texts, and what is common to all rooms of the C API.
+// Versions and status texts of the C API, and the helpers of boundary.hpp.
 #include <limits>
 
 #include "boundary.hpp"
@@ -8,7 +8,7 @@
 namespace takt::capi {
 
 Status check_limits(const takt_joint_limits& limits) noexcept {
-  // Written so that NaN fails.
+  // NaN fails these comparisons.
   const bool sound = limits.position_min <= limits.position_max && limits.velocity >= 0 &&
                      limits.acceleration >= 0 && limits.jerk >= 0 && limits.effort >= 0;
   if (!sound) return fail(Errc::bad_limits);
@@ -30,11 +30,11 @@ const char* takt_version() { return TAKT_VERSION; }
 
 const char* takt_status_text(std::int32_t status) {
   if (status == TAKT_OK) return "success";
-  if (status > 0) return "unknown status: no failure is positive";
+  if (status > 0) return "unknown status: errors are negative";
   const std::uint32_t number = 0u - static_cast<std::uint32_t>(status);
   const takt::Error error(static_cast<takt::Room>(number >> 16),
                           static_cast<std::uint16_t>(number & 0xffffu));
-  // Both describe() return whole literals, which end with a NUL.
+  // Both describe() return string literals, which end with a NUL.
   if (error.room == takt::Room::capi) return describe(static_cast<takt::capi::Errc>(error.code)).data();
   return takt::describe(error).data();
 }

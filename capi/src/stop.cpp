@@ -16,7 +16,7 @@ using takt::capi::to_status;
 struct takt_stop {
   takt::trajectory::StopMotion motion;
 };
-// The caller forgets it when it is no longer needed: there must be nothing to destroy.
+// An object in the caller's memory is never destroyed.
 static_assert(std::is_trivially_destructible_v<takt_stop>);
 
 std::size_t takt_stop_size() { return sizeof(takt_stop); }

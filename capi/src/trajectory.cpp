@@ -117,7 +117,8 @@ Status report(const std::optional<Violation>& found, takt_violation* violation) 
   return fail(reason(found->quantity));
 }
 
-/// Seconds since the first: as integers first, so that time stamps far from zero lose nothing.
+/// Returns the seconds since the first time. The difference is taken in integers, so that large stamps lose
+/// no precision.
 Result<std::vector<double>> read_times(std::span<const std::int64_t> times_ns) {
   std::vector<double> times(times_ns.size());
   for (std::size_t k = 0; k < times.size(); ++k) {
@@ -162,7 +163,8 @@ Result<Timed> make_trajectory_within(const takt_waypoints& from, const takt_join
   return through_within(waypoints, mode->value_or(Through::smooth), all->span());
 }
 
-/// Violations that remain however slow the motion: positions out of range, motion where none is allowed.
+/// Finds violations that no slow-down cures: positions out of range, and motion of a joint with a limit of
+/// zero.
 std::optional<Violation> incurable(const Trajectory& motion, LimitsOfAll limits) noexcept {
   constexpr double unlimited = std::numeric_limits<double>::infinity();
   for (JointLimits& joint : limits.storage) {
@@ -279,7 +281,7 @@ std::int32_t takt_trajectory_append_stop(takt_trajectory* trajectory, const takt
   const auto all = read_limits(trajectory, limits, joints);
   if (!all) return to_status(all.error());
   return guarded([&]() -> Status {
-    Trajectory longer = trajectory->motion;  // running out of memory half-way leaves the original whole
+    Trajectory longer = trajectory->motion;  // the original stays whole if memory runs out
     if (Status status = append_stop(longer, all->span()); !status) return status;
     trajectory->motion = std::move(longer);
     return {};

@@ -1,4 +1,4 @@
-// What the C API's functions about trajectories share.
+// Helpers for the trajectory functions of the C API.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ namespace takt::capi {
 
 inline constexpr std::size_t violation_required = sizeof(takt_violation);
 
-/// The limits of all joints, without touching the heap.
+/// The limits of all joints, without heap memory.
 struct LimitsOfAll {
   std::array<JointLimits, max_joints> storage;
   std::size_t count = 0;
@@ -28,16 +28,16 @@ struct LimitsOfAll {
   [[nodiscard]] std::span<const JointLimits> span() const noexcept { return std::span(storage).first(count); }
 };
 
-/// Errors: null_pointer, wrong_size (not as many as expected), bad_limits.
+/// Reads the limits. Errors: null_pointer, wrong_size (another number than expected), bad_limits.
 [[nodiscard]] Result<LimitsOfAll> read_limits(std::size_t expected, const takt_joint_limits* limits,
                                               std::size_t joints) noexcept;
 [[nodiscard]] Result<LimitsOfAll> read_limits(const takt_trajectory* trajectory,
                                               const takt_joint_limits* limits, std::size_t joints) noexcept;
 
-/// The structure's size has been checked; NULL is not wanted.
+/// Writes the violation. Does nothing for NULL. Call check_size() first.
 void write_violation(const trajectory::Violation& found, takt_violation* violation) noexcept;
 
-/// Makes a trajectory the caller's.
+/// Gives a trajectory to the caller.
 [[nodiscard]] Status hand_over(Result<trajectory::Trajectory> motion, takt_trajectory** trajectory);
 
 }  // namespace takt::capi

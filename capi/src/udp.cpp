@@ -36,7 +36,7 @@ UdpEndpoint to_endpoint(const char* address, std::uint16_t port) {
   return endpoint;
 }
 
-/// No datagram is longer, and no kernel is asked for more than it can count.
+/// The most bytes of a receive buffer: no datagram is longer.
 std::span<std::uint8_t> room(std::uint8_t* buffer, std::size_t size) noexcept {
   return {buffer, std::min<std::size_t>(size, 65536)};
 }
@@ -86,8 +86,8 @@ std::int32_t takt_udp_receive(takt_udp_socket* socket, std::int64_t timeout_ns, 
 }
 
 std::int32_t takt_udp_receive_batch(takt_udp_socket* socket, std::int64_t timeout_ns,
-                                    takt_udp_datagram* datagrams, std::size_t count, std::size_t* came) {
-  if (socket == nullptr || datagrams == nullptr || came == nullptr) return to_status(Errc::null_pointer);
+                                    takt_udp_datagram* datagrams, std::size_t count, std::size_t* received) {
+  if (socket == nullptr || datagrams == nullptr || received == nullptr) return to_status(Errc::null_pointer);
   if (count == 0) return to_status(Errc::bad_argument);
   const std::span mine(datagrams, std::min(count, UdpSocket::batch));
   std::array<Datagram, UdpSocket::batch> own;
@@ -95,12 +95,12 @@ std::int32_t takt_udp_receive_batch(takt_udp_socket* socket, std::int64_t timeou
     if (mine[i].buffer == nullptr && mine[i].size > 0) return to_status(Errc::null_pointer);
     own[i].buffer = room(mine[i].buffer, mine[i].size);
   }
-  const std::size_t received =
+  const std::size_t number =
       socket->socket.receive(std::span(own).first(mine.size()), to_duration(timeout_ns));
-  if (received == 0) return to_status(Errc::timeout);
+  if (number == 0) return to_status(Errc::timeout);
   for (std::size_t i = 0; i < mine.size(); ++i)
     mine[i] = {own[i].buffer.data(), own[i].buffer.size(), own[i].size};
-  *came = received;
+  *received = number;
   return TAKT_OK;
 }
 

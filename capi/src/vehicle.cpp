@@ -21,11 +21,11 @@ using takt::capi::Errc;
 using takt::capi::guarded;
 using takt::capi::OwnedLayouts;
 using takt::capi::to_status;
-using takt::vehicle::Field;
 using takt::vehicle::FieldType;
 using takt::vehicle::Layouts;
 using takt::vehicle::StatusFrame;
 using takt::vehicle::System;
+using takt::vehicle::SystemField;
 using takt::vehicle::UnixTime;
 namespace vehicle = takt::vehicle;
 
@@ -62,7 +62,7 @@ Status add(OwnedLayouts& owned, const takt_vehicle_system& system) {
   return {};
 }
 
-/// A number that no system has stays none.
+/// Converts the number of a system; an unknown number stays unknown.
 System to_system(std::uint32_t number) noexcept { return static_cast<System>(std::min(number, 255U)); }
 
 UnixTime to_unix_time(std::int64_t nanoseconds) noexcept {
@@ -76,7 +76,7 @@ std::int64_t to_nanoseconds(std::chrono::milliseconds duration) noexcept {
 }  // namespace
 
 struct takt_vehicle_status {
-  std::shared_ptr<const OwnedLayouts> owned;  // null for the Furbot's
+  std::shared_ptr<const OwnedLayouts> owned;  // null: the Furbot's
   StatusFrame frame;
 };
 
@@ -138,7 +138,7 @@ std::uint32_t takt_vehicle_status_unknown_blocks(const takt_vehicle_status* stat
 }
 
 std::int32_t takt_vehicle_status_state(const takt_vehicle_status* status, std::uint32_t system) {
-  if (status == nullptr) return TAKT_SYSTEM_UNKNOWN;
+  if (status == nullptr) return TAKT_SYSTEM_STATE_UNKNOWN;
   return static_cast<std::int32_t>(status->frame.state(to_system(system)));
 }
 
@@ -205,7 +205,7 @@ std::int32_t takt_vehicle_control_encode(const takt_vehicle_control* control, st
 std::uint32_t takt_vehicle_stamp(std::int64_t unix_ns) { return vehicle::to_stamp(to_unix_time(unix_ns)); }
 
 std::int64_t takt_vehicle_stamp_unwrap_ns(std::uint32_t stamp, std::int64_t receiver_unix_ns) {
-  // So far from the ends of the range that half a turn of the stamps does not lead beyond them.
+  // Stays half a turn of the stamps away from the ends of the range.
   constexpr std::int64_t edge = std::numeric_limits<std::int64_t>::max() - 2'200'000'000'000'000;
   const UnixTime receiver = to_unix_time(std::clamp(receiver_unix_ns, -edge, edge));
   return to_nanoseconds(vehicle::unwrap(stamp, receiver).time_since_epoch());

@@ -1,4 +1,4 @@
-// A table of layouts of the caller's, with all that it points to: kept by whatever uses it. And sets of systems.
+// The caller's layouts with all that they point to, kept by the objects that use them; and sets of systems.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@
 
 namespace takt::capi {
 
-/// Nothing in it moves.
+/// Layouts with their own copies of names and fields. They point into the deques, whose elements never move.
 struct OwnedLayouts {
   std::deque<std::string> names;
-  std::deque<std::vector<vehicle::Field>> fields;
+  std::deque<std::vector<vehicle::SystemField>> fields;
   std::vector<vehicle::SystemLayout> systems;
   vehicle::Layouts layouts = vehicle::furbot_layouts;
 };
 
-/// Bit n is system n.
+/// Converts a bit mask (bit n is system n) to a set.
 [[nodiscard]] constexpr vehicle::SystemSet to_systems(std::uint32_t bits) noexcept {
   vehicle::SystemSet systems;
   for (std::uint8_t i = 0; i < vehicle::max_systems; ++i)
@@ -32,7 +32,7 @@ struct OwnedLayouts {
   return systems;
 }
 
-/// Errors: no_byte_order (0), bad_argument.
+/// Reads a byte order. Errors: no_byte_order (0), bad_argument.
 [[nodiscard]] inline Result<vehicle::ByteOrder> to_byte_order(std::int32_t order) noexcept {
   switch (order) {
     case 0:

@@ -1,4 +1,4 @@
-// The vehicle's client of the C API: alone, or in a drive that knows of all that it hears.
+// The vehicle's client of the C API: alone, or in a drive that uses its telemetry.
 #pragma once
 
 #include <memory>
@@ -15,21 +15,22 @@ namespace takt::capi {
 using Client = vehicle::VehicleClient<BorrowedChannel>;
 using Drive = vehicle::VehicleDrive<BorrowedChannel>;
 
-/// The caller's, or null for the Furbot's.
+/// Returns the caller's layouts, or null for the Furbot's.
 [[nodiscard]] std::shared_ptr<const vehicle::Layouts> to_layouts(
     const takt_vehicle_layouts* layouts) noexcept;
 
-/// Points to the layouts. Errors: null_pointer, wrong_struct_size, bad_argument (a category).
+/// Reads the options; the result points to the layouts. Errors: null_pointer, wrong_struct_size, bad_argument
+/// (a category).
 [[nodiscard]] Result<vehicle::ClientConfiguration> to_configuration(
     const takt_vehicle_client_options* options, const vehicle::Layouts* layouts) noexcept;
 
-/// For a client. Errors: null_pointer, bad_argument (a vehicle's channel).
+/// Returns the channel for a client. Errors: null_pointer, bad_argument (a vehicle's channel).
 [[nodiscard]] Result<BorrowedChannel> to_commander(takt_channel* channel) noexcept;
 
 }  // namespace takt::capi
 
 struct takt_vehicle_client {
-  std::shared_ptr<const takt::vehicle::Layouts> layouts;  // null for the Furbot's
+  std::shared_ptr<const takt::vehicle::Layouts> layouts;  // null: the Furbot's
   std::variant<takt::capi::Client, takt::capi::Drive> end;
 
   [[nodiscard]] takt::capi::Drive* drive() noexcept { return std::get_if<takt::capi::Drive>(&end); }

@@ -1,4 +1,4 @@
-// Descriptions of vehicles of the C API: put together by the caller, or from a file (robot/vehicle_description.hpp).
+// Descriptions of vehicles of the C API: from options, or from a file (robot/vehicle_description.hpp).
 #include "vehicle_description.hpp"
 
 #include <cstddef>
@@ -26,8 +26,9 @@ Result<vehicle::VehicleDriveConfiguration> read_options(const takt_vehicle_drive
   const auto o = takt::capi::read_struct(options, sizeof(takt_vehicle_drive_options));
   if (!o) return fail(o.error());
   const bool known_turn = o->turn == TAKT_TURN_BY_WHEELS || o->turn == TAKT_TURN_BY_STEERING;
-  const bool known_way = o->way == TAKT_WAY_BY_WHEELS || o->way == TAKT_WAY_BY_ODOMETER;
-  if (!known_turn || !known_way || o->reserved != 0) return fail(Errc::bad_argument);
+  const bool known_distance =
+      o->distance == TAKT_DISTANCE_BY_WHEELS || o->distance == TAKT_DISTANCE_BY_ODOMETER;
+  if (!known_turn || !known_distance || o->reserved != 0) return fail(Errc::bad_argument);
   vehicle::VehicleDriveConfiguration c;
   c.limits = {.forward = o->limits.forward,
               .backward = o->limits.backward,
@@ -39,7 +40,7 @@ Result<vehicle::VehicleDriveConfiguration> read_options(const takt_vehicle_drive
   c.wheel_radius = o->wheel_radius;
   c.track = o->track;
   c.turn = static_cast<vehicle::TurnSource>(o->turn);
-  c.way = static_cast<vehicle::WaySource>(o->way);
+  c.distance = static_cast<vehicle::DistanceSource>(o->distance);
   return c;
 }
 

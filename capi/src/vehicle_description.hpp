@@ -1,4 +1,4 @@
-// What a vehicle is, for whatever of the C API is made of it.
+// The description of a vehicle, for drives and simulated vehicles of the C API.
 #pragma once
 
 #include <memory>
@@ -9,5 +9,5 @@
 
 struct takt_vehicle_description {
   takt::vehicle::VehicleDriveConfiguration drive;
-  std::shared_ptr<const takt::vehicle::Layouts> layouts;  // that `drive` points to; null for the Furbot's
+  std::shared_ptr<const takt::vehicle::Layouts> layouts;  // `drive` points to them; null: the Furbot's
 };

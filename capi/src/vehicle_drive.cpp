@@ -1,4 +1,4 @@
-// Twist in, odometry out, for the C API: vehicle/vehicle_drive.hpp. All that it does as its client does is vehicle_client.cpp's.
+// Drives of the C API: vehicle/vehicle_drive.hpp. vehicle_client.cpp has the functions of their clients.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -21,14 +21,14 @@ using takt::capi::to_status;
 using takt::capi::to_time;
 using takt::vehicle::OdometryEstimate;
 
-/// The client's end is always a drive.
+/// The client of a drive always holds a drive.
 struct takt_vehicle_drive {
   takt_vehicle_client client;
 };
 
 namespace {
 
-// Whoever reads what a C++ program publishes, or the other way round, reads the same bytes.
+// C and C++ programs publish the same bytes.
 static_assert(sizeof(takt_odometry_estimate) == sizeof(OdometryEstimate));
 static_assert(offsetof(takt_odometry_estimate, pose) == offsetof(OdometryEstimate, pose));
 static_assert(offsetof(takt_odometry_estimate, twist) == offsetof(OdometryEstimate, twist));

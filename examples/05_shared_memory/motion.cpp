@@ -1,7 +1,7 @@
 // A motion process: claims joints of the robot (robot.cpp) and swings them back and forth. Several may run,
 // each at its own owner slot. After any end of the process, its joints are safe and free.
 //
-//     05_shared_memory_motion [NAME [SEAT JOINT...]]
+//     05_shared_memory_motion [NAME [OWNER_SLOT JOINT...]]
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -21,8 +21,9 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr const char* usage =
-    "usage: 05_shared_memory_motion [NAME [SEAT [JOINT...]]]\n"
-    "Swings joints of 05_shared_memory_robot to and fro through the shared memory NAME (robot), in SEAT (0), "
+    "usage: 05_shared_memory_motion [NAME [OWNER_SLOT [JOINT...]]]\n"
+    "Swings joints of 05_shared_memory_robot to and fro through the shared memory NAME (robot), in "
+    "OWNER_SLOT (0), "
     "which\n"
     "it has for itself: each JOINT from 0 on (0 1 2), until a signal ends it.";
 
@@ -53,10 +54,11 @@ int main(int argc, char** argv) {
   if (!segment) return std::puts(segment.error().message.c_str()), 1;
   auto image = segment->consumer<BroadcastValue<JointImage>>("joints");
   if (!image) return std::puts(image.error().message.c_str()), 1;
-  auto seat = segment->producer<JointSeats>("joint_seats", number);
-  if (!seat) return std::puts(seat.error().message.c_str()), 1;
+  auto owner_slot = segment->producer<JointSlots>("joint_slots", number);
+  if (!owner_slot) return std::puts(owner_slot.error().message.c_str()), 1;
 
-  JointClient client(image->end, seat->end, static_cast<std::uint32_t>(seat->seat.owner().epoch));
+  JointClient client(image->end, owner_slot->end,
+                     static_cast<std::uint32_t>(owner_slot->owner_slot.owner().epoch));
   client.want(joints);
   std::array<Swing, max_joints> swings;
   platform::SteadyClock clock;

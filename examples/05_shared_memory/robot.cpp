@@ -36,17 +36,17 @@ int main(int argc, char** argv) {
   if (name == "--help" || name == "-h") return std::puts(usage), 0;
   if (argc > 2 || name.starts_with('-')) return std::fprintf(stderr, "%s\n", usage), 2;
   const std::array wanted{declare<BroadcastValue<JointImage>>("joints"),
-                          declare<JointSeats>("joint_seats", 1, 4)};
+                          declare<JointSlots>("joint_slots", 1, 4)};
   auto segment = platform::Segment::open_or_create(name, wanted);
   if (!segment) return std::puts(segment.error().message.c_str()), 1;
   auto image = segment->producer<BroadcastValue<JointImage>>("joints");
   if (!image) return std::puts(image.error().message.c_str()), 1;
-  auto seats = segment->consumer<JointSeats>("joint_seats");
-  if (!seats) return std::puts(seats.error().message.c_str()), 1;
+  auto owner_slots = segment->consumer<JointSlots>("joint_slots");
+  if (!owner_slots) return std::puts(owner_slots.error().message.c_str()), 1;
 
   std::array<JointSafety, 6> safety;
   safety.fill({SafeBehaviour::hold, 0.0, 0.5});  // without an owner: to 0 rad, at 0.5 rad/s
-  auto hub = JointHub::make(*image->end, seats->end, safety, {.period = 1ms, .silent_cycles = 50});
+  auto hub = JointHub::make(*image->end, owner_slots->end, safety, {.period = 1ms, .silent_cycles = 50});
   if (!hub) return std::puts(describe(Errc{hub.error().code}).data()), 1;
   std::array<JointMeasurement, 6> drives{};
   for (std::size_t joint = 0; joint < drives.size(); ++joint)

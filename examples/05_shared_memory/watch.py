@@ -78,7 +78,7 @@ def main():
             owner, phase = image["owner"][joint], PHASES[image["phase"][joint]]
             if before.get(joint) != (owner, phase):
                 before[joint] = owner, phase
-                whose = "nobody's" if owner == 255 else f"of seat {owner}"
+                whose = "nobody's" if owner == 255 else f"of owner slot {owner}"
                 where = f"{image['position'][joint]:.3f} rad"
                 print(f"cycle {image['cycle'][0]}: joint {joint} {whose}, {phase} at {where}", flush=True)
         time.sleep(0.002)

@@ -13,30 +13,6 @@ namespace {
 
 constexpr std::string_view own_port = "own";
 
-/// The interface of each bus, after the options.
-SetupResult<std::vector<std::string>> interfaces_of(const robot::RobotDescription& robot,
-                                                    const DeviceOptions& options) {
-  std::vector<std::string> interfaces;
-  for (const robot::BusDescription& bus : robot.buses)
-    interfaces.push_back(options.simulate ? "virtual" : bus.interface);
-  for (const BusOverride& other : options.buses) {
-    const auto bus = std::find_if(robot.buses.begin(), robot.buses.end(),
-                                  [&other](const auto& candidate) { return candidate.name == other.bus; });
-    if (bus == robot.buses.end()) {
-      std::string names;
-      for (const robot::BusDescription& known : robot.buses)
-        names += (names.empty() ? "" : ", ") + known.name;
-      return fail(Errc::no_such_bus,
-                  "robot " + robot.name + " has no bus " + other.bus + "; its buses are " + names);
-    }
-    interfaces[static_cast<std::size_t>(bus - robot.buses.begin())] = other.interface;
-  }
-  for (std::size_t i = 0; i < std::min(interfaces.size(), options.ports.size()); ++i) {
-    if (options.ports[i] != nullptr) interfaces[i] = own_port;
-  }
-  return interfaces;
-}
-
 /// Opens the bus of a description at a real interface.
 SetupResult<std::unique_ptr<robot::CanPort>> open(const robot::RobotDescription& robot, std::size_t bus,
                                                   const BusAddress& address, bool all_frames) {
@@ -53,10 +29,32 @@ SetupResult<std::unique_ptr<robot::CanPort>> open(const robot::RobotDescription&
 
 }  // namespace
 
+SetupResult<std::vector<std::string>> interfaces_of(const robot::RobotDescription& robot, bool simulate,
+                                                    std::span<const BusOverride> overrides) {
+  std::vector<std::string> interfaces;
+  for (const robot::BusDescription& bus : robot.buses)
+    interfaces.push_back(simulate ? "virtual" : bus.interface);
+  for (const BusOverride& other : overrides) {
+    const auto bus = std::ranges::find(robot.buses, other.bus, &robot::BusDescription::name);
+    if (bus == robot.buses.end()) {
+      std::string names;
+      for (const robot::BusDescription& known : robot.buses)
+        names += (names.empty() ? "" : ", ") + known.name;
+      return fail(Errc::no_such_bus,
+                  "robot " + robot.name + " has no bus " + other.bus + "; its buses are " + names);
+    }
+    interfaces[static_cast<std::size_t>(bus - robot.buses.begin())] = other.interface;
+  }
+  return interfaces;
+}
+
 SetupResult<std::unique_ptr<Devices>> Devices::create(const robot::RobotDescription& robot,
                                                       const DeviceOptions& options) {
-  auto interfaces = interfaces_of(robot, options);
+  auto interfaces = interfaces_of(robot, options.simulate, options.buses);
   if (!interfaces) return tl::unexpected<SetupError>(std::move(interfaces.error()));
+  for (std::size_t i = 0; i < std::min(interfaces->size(), options.ports.size()); ++i) {
+    if (options.ports[i] != nullptr) (*interfaces)[i] = own_port;
+  }
   std::unique_ptr<Devices> self(new Devices);
   self->interfaces_ = std::move(*interfaces);
   for (std::size_t bus = 0; bus < robot.buses.size(); ++bus) {
@@ -94,12 +92,16 @@ void Devices::read(Time now, std::span<robot::JointFeedback> feedback) noexcept 
   hardware_->read(now, feedback);
 }
 
-void Devices::write(Time now, std::span<const robot::JointCommand> commands) noexcept {
+void Devices::write(Time now, std::span<const JointCommand> commands) noexcept {
   hardware_->write(now, commands);
 }
 
 robot::HardwareCounters Devices::counters() const noexcept { return hardware_->counters(); }
 
 std::uint64_t Devices::starved(std::size_t joint) const noexcept { return hardware_->starved(joint); }
+
+void Devices::ask_identity() noexcept { hardware_->ask_identity(); }
+
+std::string Devices::identity(std::size_t joint) const { return hardware_->identity(joint); }
 
 }  // namespace takt::app

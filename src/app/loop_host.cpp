@@ -43,6 +43,30 @@ Duration processor_time() noexcept {
 
 }  // namespace
 
+void write_interfaces(SharedLoop& shared, const robot::RobotDescription& robot) noexcept {
+  std::size_t used = 0;
+  for (const robot::BusDescription& bus : robot.buses) {
+    if (bus.interface.size() + 1 > shared.interfaces.size() - used) return;
+    std::ranges::copy(bus.interface, shared.interfaces.begin() + static_cast<std::ptrdiff_t>(used));
+    used += bus.interface.size() + 1;
+  }
+}
+
+std::vector<std::string> read_interfaces(const SharedLoop& shared) {
+  std::string bytes(shared.interfaces.begin(), shared.interfaces.end());  // once: the writer may go on
+  for (char& letter : bytes) {
+    if (letter != '\0' && (letter < ' ' || letter > '~')) letter = '?';
+  }
+  std::vector<std::string> interfaces;
+  std::size_t begin = 0;
+  for (std::size_t end = bytes.find('\0'); end != std::string::npos && end > begin;
+       end = bytes.find('\0', begin)) {
+    interfaces.push_back(bytes.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return interfaces;
+}
+
 SetupResult<void> LoopHost::open() {
   if (auto begun = begin_session({}); !begun) return begun;
   thread_ = std::thread([this] { run(); });
@@ -68,6 +92,7 @@ SetupResult<void> LoopHost::begin_session(const platform::SegmentServerOptions& 
   const auto memory = segment->layout().producer<shm::RawMemory>(link_exchange);
   if (!memory) return fail(memory.error(), "the loop's link does not fit");
   auto* shared = new (memory->data()) SharedLoop;
+  write_interfaces(*shared, *robot_);
   gateway_.attach(shared->link);
   session_ = std::make_unique<Session>(std::move(*segment), shared->bell);
   auto opened = session_->server.open(path_, session_->segment, options);
@@ -139,8 +164,8 @@ std::optional<ReportLine> LoopHost::next_report() {
 /// Whether a server was attached and is gone.
 bool LoopHost::server_is_gone(Time now) const {
   if (!gateway_.has_server()) return false;
-  const auto seat = session_->segment.seat_status(link_exchange, shm::Role::producer, 0, now);
-  return !seat || !seat->alive;
+  const auto owner_slot = session_->segment.owner_slot_status(link_exchange, shm::Role::producer, 0, now);
+  return !owner_slot || !owner_slot->alive;
 }
 
 }  // namespace takt::app

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "takt/app/report_line.hpp"
 #include "takt/core/setup_error.hpp"
@@ -34,8 +35,16 @@ inline constexpr const char* link_exchange = "link";
 /// The memory that the two processes share.
 struct SharedLoop {
   motion::Link link;
-  platform::Doorbell bell;  ///< rung by the server when it has put requests into the link
+  platform::Doorbell bell;              ///< rung by the server when it has put requests into the link
+  std::array<char, 2048> interfaces{};  ///< of the loop's buses, a zero after each; see write_interfaces()
 };
+
+/// Tells the server which interfaces the loop's buses have, in the order of the description. Before the memory is handed out. A text
+/// that does not fit is left out, and so are those after it.
+void write_interfaces(SharedLoop& shared, const robot::RobotDescription& robot) noexcept;
+/// What it wrote, one text for each bus or fewer. Another process wrote the bytes: any are safe, and those that no terminal should
+/// see become question marks.
+[[nodiscard]] std::vector<std::string> read_interfaces(const SharedLoop& shared);
 
 class LoopHost {
  public:
@@ -43,7 +52,8 @@ class LoopHost {
   /// granted. The other arguments must outlive it, and the loop must have ended before its destruction.
   LoopHost(const robot::RobotDescription& robot, motion::Channels& channels, motion::GatewayOptions options,
            rt::ThreadConfig thread, std::string path)
-      : gateway_(robot, channels, std::move(options)),
+      : robot_(&robot),
+        gateway_(robot, channels, std::move(options)),
         thread_config_(std::move(thread)),
         path_(std::move(path)) {}
   ~LoopHost() { stop(); }
@@ -81,6 +91,7 @@ class LoopHost {
   void say(std::string_view text, bool is_failure = false);
   [[nodiscard]] bool server_is_gone(Time now) const;
 
+  const robot::RobotDescription* robot_;
   motion::RequestGateway gateway_;
   rt::ThreadConfig thread_config_;
   std::string path_;

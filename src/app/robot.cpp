@@ -180,8 +180,7 @@ struct Robot::Parts {
     const std::string& path = options.recording;
     if (path.empty()) return {};
     if (!options.overwrite && is_file(path)) {
-      return fail(Errc::recording_exists,
-                  path + " exists: name another file, or say --overwrite to lose what is in it");
+      return fail(Errc::recording_exists, path + " exists, and the option overwrite is not set");
     }
     auto created = record::Recorder::create(path, describe_recording(description, options.created));
     if (!created) return tl::unexpected<SetupError>(std::move(created.error()));
@@ -279,7 +278,7 @@ std::optional<ReportLine> Robot::next_report() {
     std::string why;
     if (seen->cause.reason != motion::Errc{}) why = ": " + describe_cause(seen->cause, parts_->description);
     return ReportLine{fmt::format("robot {}{}{}", motion::state_name(seen->state), why,
-                                  motion::way_on(seen->state, seen->cause.reason))};
+                                  motion::next_step(seen->state, seen->cause.reason))};
   }
   return parts_->host ? parts_->host->next_report() : std::nullopt;
 }

@@ -17,7 +17,7 @@ struct LogFile::State {
 
   File file;
   std::array<char, 1 << 16> chunk{};
-  std::string_view unread;  ///< of the chunk
+  std::string_view unread;  ///< rest of the chunk
   LogReader reader;
   bool at_end = false;
   Status status;

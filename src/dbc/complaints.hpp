@@ -1,4 +1,5 @@
-// What a reader of a DBC file has to say of it: warnings as far as there is room for them, and the one error that ends it.
+// Collects the messages of a DBC reader: a limited number of warnings, and the one error that ends the
+// reading.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +22,20 @@ class Complaints {
   [[nodiscard]] std::vector<Warning> take_warnings() noexcept { return std::move(warnings_); }
   [[nodiscard]] std::size_t more_warnings() const noexcept { return more_warnings_; }
 
-  /// What nobody can mend, or what only a strict reader minds and this one is.
-  void refuse(Place place, std::string text) {
+  /// Reports a fatal mistake, or one that is fatal in strict mode.
+  void refuse(TextPosition place, std::string text) {
     if (!error_) error_ = Warning{place, std::move(text)};
   }
-  /// What is left out, but well known to be there in good files.
-  void warn(Place place, std::string text) {
+  /// Reports a skipped part that is legal and common in good files.
+  void warn(TextPosition place, std::string text) {
     if (warnings_.size() < max_warnings) {
       warnings_.push_back({place, std::move(text)});
     } else {
       ++more_warnings_;
     }
   }
-  /// What should not be so.
-  void complain(Place place, std::string text) {
+  /// Reports a mistake.
+  void complain(TextPosition place, std::string text) {
     if (is_strict()) return refuse(place, std::move(text));
     warn(place, std::move(text));
   }

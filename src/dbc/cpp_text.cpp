@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t most_of_a_name = 100;  // bytes
 constexpr std::size_t comment_width = 110;   // bytes
 
-/// Keywords, and macros in small letters that the standard headers define. Types hold a capital and a small letter.
+/// Keywords, and lower-case macros of the standard headers. Generated type names are safe: they have capital
+/// and small letters.
 constexpr auto reserved = std::to_array<std::string_view>(
     {"alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case",
      "catch", "char", "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield",
@@ -43,7 +44,8 @@ constexpr bool is_word_byte(char c) noexcept { return is_small(c) || is_capital(
 constexpr char small(char c) noexcept { return is_capital(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 constexpr char capital(char c) noexcept { return is_small(c) ? static_cast<char>(c - 'a' + 'A') : c; }
 
-/// Whether a word ends before text[i]: at a capital behind a small letter or digit, or before a small one: ABS|Active.
+/// Returns whether a word ends before text[i]: at a capital after a small letter or digit, or before a small
+/// letter: ABS|Active.
 bool begins_word(std::string_view text, std::size_t i) {
   if (i == 0 || !is_capital(text[i])) return false;
   const char before = text[i - 1];
@@ -51,7 +53,7 @@ bool begins_word(std::string_view text, std::size_t i) {
   return is_small(before) || is_digit(before) || (is_capital(before) && before_small);
 }
 
-/// One character of UTF-8 at the front.
+/// One UTF-8 character from the front of a text.
 struct Character {
   std::string_view bytes;
   std::uint32_t code = 0;
@@ -67,7 +69,7 @@ Character first_character(std::string_view text) {
   return character;
 }
 
-/// Control characters, and those that turn the direction of writing or end a line elsewhere.
+/// Control characters, and characters that change the writing direction or act as line ends.
 bool is_shown(std::uint32_t code) {
   const auto within = [&](std::uint32_t low, std::uint32_t high) { return code >= low && code <= high; };
   return code >= 0x20 && !within(0x7F, 0x9F) && code != 0x61C && !within(0x200B, 0x200F) &&
@@ -80,7 +82,8 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, end == std::string_view::npos ? 0 : end + 1 - begin);
 }
 
-/// What cannot be shown becomes a space, and no backslash is last: it would join the next line to the comment.
+/// Replaces such characters by spaces. A backslash at the end is removed, because it would extend the comment
+/// to the next line.
 std::string harmless(std::string_view line) {
   std::string out;
   for (Character next; !line.empty(); line.remove_prefix(next.bytes.size())) {
@@ -92,7 +95,7 @@ std::string harmless(std::string_view line) {
   return out;
 }
 
-/// The words of a line, as many as the width has room for.
+/// The words that fit into the width of a line.
 std::string_view take_words(std::string_view& line) {
   std::size_t end = line.size();
   if (end > comment_width) {

@@ -1,4 +1,4 @@
-// Names, comments and string literals of C++ out of texts that may hold anything.
+// Makes C++ names, comments and string literals from any text.
 #pragma once
 
 #include <map>
@@ -8,34 +8,36 @@
 
 namespace takt::dbc {
 
-/// "ShaftSpeed" and "SHAFT_SPEED" to "shaft_speed". What begins with no letter gets `word` in front; never empty.
+/// Converts "ShaftSpeed" and "SHAFT_SPEED" to "shaft_speed". A name that does not begin with a letter gets
+/// the prefix `word`. Never empty.
 [[nodiscard]] std::string snake_case(std::string_view text, std::string_view word);
 
-/// "motor_status" and "MOTOR_STATUS" to "MotorStatus": with small letters, so that no macro has it.
+/// Converts "motor_status" and "MOTOR_STATUS" to "MotorStatus". It has small letters, so no macro has the
+/// same name.
 [[nodiscard]] std::string pascal_case(std::string_view text, std::string_view word);
 
-/// Whether it is "robot::drive" or the like, of names that a program may use.
+/// Returns whether the text is a namespace such as "robot::drive" that a program may use.
 [[nodiscard]] bool is_name_space(std::string_view text);
 
 /// The names of one scope.
 class UniqueNames {
  public:
   explicit UniqueNames(std::set<std::string> taken = {}) : taken_(std::move(taken)) {}
-  /// The name, or one made of it that is no keyword and that nothing else in the scope has.
+  /// Returns the name, changed if necessary: no keyword, and unique in the scope.
   [[nodiscard]] std::string add(const std::string& name);
 
  private:
   std::set<std::string> taken_;
-  std::map<std::string, int> next_numbers_;  ///< behind names that were asked for: lower ones are taken
+  std::map<std::string, int> next_numbers_;  ///< the next number for each name that was requested before
 };
 
-/// The text as lines of a comment, each beginning with `prefix`; empty for an empty text.
+/// Returns the text as comment lines that begin with `prefix`; empty for an empty text.
 [[nodiscard]] std::string comment(std::string_view text, std::string_view prefix);
 
-/// The text in one line, to stand behind `//`.
+/// Returns the text in one line, for a comment after code.
 [[nodiscard]] std::string comment_line(std::string_view text);
 
-/// With its quotes.
+/// Returns a string literal, with quotes.
 [[nodiscard]] std::string literal(std::string_view text);
 
 }  // namespace takt::dbc

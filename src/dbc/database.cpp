@@ -21,7 +21,7 @@ constexpr std::uint64_t in_order(std::uint64_t word, bool big) noexcept {
   return big ? can::detail::swap_bytes(word) : word;
 }
 
-/// Why a description is none that a file could give; empty if all is well.
+/// Returns the mistake in a description that no file could contain; empty if it is valid.
 std::string mistake_in(const Message& message) {
   const std::vector<Signal>& signals = message.signals;
   if (message.id > (message.extended ? can::max_extended_id : can::max_standard_id))
@@ -37,7 +37,7 @@ std::string mistake_in(const Message& message) {
       return refuse("its scale must not be 0, nor its offset infinite");
     if (signal.selected_by.has_value() == signal.selected_for.empty())
       return refuse("a selector and numbers belong together");
-    const auto is_falling = [](const SelectorRange& a, const SelectorRange& b) {
+    const auto is_falling = [](const NumberRange& a, const NumberRange& b) {
       return a.first > a.last || b.first > b.last || b.first <= a.last;
     };
     if (std::adjacent_find(signal.selected_for.begin(), signal.selected_for.end(), is_falling) !=
@@ -76,8 +76,8 @@ MessageCodec::MessageCodec(const File& file, const Message& message)
 
 namespace {
 
-/// Whether eight bytes hold the field, and a signed integer its number.
-bool is_plain(can::Field field) noexcept {
+/// Returns whether eight bytes hold the field, and std::int64_t its number.
+bool is_plain(can::BitField field) noexcept {
   return can::detail::window_of(field).bytes <= word_bytes &&
          (field.type == can::NumberType::signed_integer ||
           (field.type == can::NumberType::unsigned_integer && field.length < 64));
@@ -99,7 +99,7 @@ bool MessageCodec::build(std::size_t most) {
   add_group(always);
   if (selectors.size() > max_selectors_in_message) return false;
 
-  // Selectors that hang on others come after them.
+  // Each selector comes before those that depend on it.
   std::vector<std::uint32_t> order;
   const auto is_in_order = [&](std::uint32_t signal) {
     return std::find(order.begin(), order.end(), signal) != order.end();
@@ -119,12 +119,12 @@ bool MessageCodec::build(std::size_t most) {
   return true;
 }
 
-/// Adds the numbers that only the value table names. A selector's number leads to a group without signals.
+/// Adds the numbers that only the value table names. A selector's number selects a group without signals.
 void MessageCodec::add_states() {
   const std::vector<Signal>& signals = description_->signals;
   std::vector<std::set<std::uint64_t>> states(signals.size());
   const auto add = [&](std::uint32_t i, auto is_state) {
-    const can::Field field = signals[i].coding.field;
+    const can::BitField field = signals[i].coding.field;
     if (field.type > can::NumberType::signed_integer) return;
     for (const ValueText& value : signals[i].values) {
       const std::uint64_t bits = static_cast<std::uint64_t>(value.value) & can::detail::mask_of(field.length);
@@ -163,7 +163,7 @@ void MessageCodec::add_states() {
 void MessageCodec::prepare_sending() {
   if (load_bytes_ != word_bytes || rows_.empty()) return;
   for (const Row& row : rows_) {
-    const can::Field field = coding(row).field;
+    const can::BitField field = coding(row).field;
     if (!is_plain(field) || field.length > can::small_bits) return sending_.clear();
     const auto low = static_cast<std::uint64_t>(static_cast<std::int64_t>(limits_[row.signal].low));
     const auto high = static_cast<std::uint64_t>(static_cast<std::int64_t>(limits_[row.signal].high));
@@ -171,15 +171,16 @@ void MessageCodec::prepare_sending() {
   }
 }
 
-/// A number that stands 2^n too high times a scale that is 2^n too low: the same value, bit for bit, while the scale stays normal.
+/// Uses a number that is 2^n too high with a scale that is 2^n too low. The value is the same bit for bit,
+/// while the scale is a normal number.
 void MessageCodec::prepare_in_place() {
   if (load_bytes_ != word_bytes || is_j1939_) return;
   for (const Row& row : rows_) {
     if (!row.is_plain) {
-      in_place_.emplace_back();  // decode_others() has it
+      in_place_.emplace_back();  // decoded by decode_others()
       continue;
     }
-    const bool is_halved = row.sign == 0 && (row.mask << row.shift) >> 63 != 0;  // no number of an int64
+    const bool is_halved = row.sign == 0 && (row.mask << row.shift) >> 63 != 0;  // does not fit std::int64_t
     const int shift = is_halved ? row.shift - 1 : row.shift;
     const double scale = std::ldexp(row.scale, -shift);
     if (!std::isnormal(scale)) return in_place_.clear();
@@ -197,7 +198,8 @@ bool MessageCodec::add_selector(std::uint32_t signal, std::size_t most) {
     if (selectors_[i].row.signal == signals[signal].selected_by) selector.parent = i;
   }
 
-  // At each number where signals come or go, a step begins. A range up to the largest number never ends.
+  // A step begins at each number where signals are added or removed. A range up to the largest number never
+  // ends.
   struct Change {
     std::uint64_t at;
     bool comes;
@@ -206,7 +208,7 @@ bool MessageCodec::add_selector(std::uint32_t signal, std::size_t most) {
   std::vector<Change> changes;
   for (std::uint32_t i = 0; i < signals.size(); ++i) {
     if (signals[i].selected_by != signal) continue;
-    for (const SelectorRange& range : signals[i].selected_for) {
+    for (const NumberRange& range : signals[i].selected_for) {
       changes.push_back({range.first, true, i});
       if (range.last != ~std::uint64_t{0}) changes.push_back({range.last + 1, false, i});
     }
@@ -245,12 +247,12 @@ void MessageCodec::add_group(std::span<const std::uint32_t> signals) {
 }
 
 MessageCodec::Row MessageCodec::row_of(std::uint32_t signal) const noexcept {
-  const can::Signal& coding = description_->signals[signal].coding;
-  const can::Field field = coding.field;
+  const can::SignalCoding& coding = description_->signals[signal].coding;
+  const can::BitField field = coding.field;
   const can::detail::Window window = can::detail::window_of(field);
   Row row;
   row.scale = coding.scale;
-  row.offset = coding.offset == 0 ? -0.0 : coding.offset;  // adding -0 changes nothing, not even a -0
+  row.offset = coding.offset == 0 ? -0.0 : coding.offset;  // adding -0 changes nothing, also not a -0
   row.sign = field.type == can::NumberType::signed_integer ? std::uint64_t{1} << (field.length - 1) : 0;
   row.limit = is_j1939_ ? largest_j1939_value(field) : no_limit;
   row.signal = signal;
@@ -260,7 +262,7 @@ MessageCodec::Row MessageCodec::row_of(std::uint32_t signal) const noexcept {
   row.mask = can::detail::mask_of(field.length);
   row.is_plain = is_plain(field);
   if (!row.is_plain) return row;
-  // Bits below the number in the eight bytes, read in the field's order.
+  // Number of bits below the number in the eight bytes, in the field's byte order.
   const std::size_t below = row.big ? row.first + word_bytes - row.end : window.first - row.first;
   const auto shift = static_cast<unsigned>(8 * below + window.shift);
   row.shift = static_cast<std::uint8_t>(shift);
@@ -291,16 +293,16 @@ inline std::uint64_t load_word(const std::uint8_t* bytes) noexcept {
 
 }  // namespace
 
-/// The bits of a signal that lies within the frame.
+/// Returns the bits of a signal that lies within the frame.
 inline std::uint64_t MessageCodec::number_in(const Row& row, Bytes bytes) const noexcept {
   if (row.is_plain) [[likely]]
     return in_order(load_word(bytes.data + row.first), row.big) >> row.shift & row.mask;
-  const can::Field field = coding(row).field;
+  const can::BitField field = coding(row).field;
   return can::detail::extract_bits<can::detail::SizedWord>(field, can::detail::window_of(field), bytes.data);
 }
 
 inline std::uint32_t MessageCodec::group_of(const Selector& selector, std::uint64_t number) const noexcept {
-  // A binary search without branches: the processor cannot predict which page the next frame has.
+  // A binary search without branches: the processor cannot predict the page of the next frame.
   const Step* step = steps_.data() + selector.steps_begin;
   for (std::size_t count = selector.steps_end - selector.steps_begin; count > 1;) {
     const std::size_t half = count / 2;
@@ -310,9 +312,9 @@ inline std::uint32_t MessageCodec::group_of(const Selector& selector, std::uint6
   return step->first <= number ? step->group : no_group;
 }
 
-/// Finds the group that each selector chooses. `number_of` writes a selector's bits or returns an error. In a frame that may
-/// be short a selector with an error chooses nothing. A Result would go through memory here, at a third of the cost of a
-/// multiplexed decode.
+/// Finds the group that each selector selects. `number_of` writes a selector's bits or returns an error. In a
+/// frame that may be short, a selector with an error selects nothing. No Result, because it would go through
+/// memory: a third of the cost of a multiplexed decode.
 template <class NumberOf>
 [[gnu::always_inline]] inline can::Errc MessageCodec::choose(Chosen& chosen, ShortFrame short_frame,
                                                              std::size_t& refused,
@@ -326,7 +328,7 @@ template <class NumberOf>
       const auto& ranges = description_->signals[selector.row.signal].selected_for;
       const std::uint64_t number = numbers[selector.parent];
       const auto range = std::partition_point(ranges.begin(), ranges.end(),
-                                              [&](const SelectorRange& each) { return each.last < number; });
+                                              [&](const NumberRange& each) { return each.last < number; });
       if (range == ranges.end() || number < range->first) continue;
     }
     if (const can::Errc code = number_of(selector.row, numbers[i]); code != no_error) {
@@ -343,8 +345,8 @@ template <class NumberOf>
   return no_error;
 }
 
-/// Decodes the integers of a group. `checked`: the frame may end before a signal; `coded`: numbers beyond a limit are J1939
-/// codes.
+/// Decodes the integers of a group. With `checked`, the frame may end before a signal. With `coded`, numbers
+/// above a limit are J1939 codes.
 template <bool checked, bool coded>
 inline void MessageCodec::decode_plain(const Group& group, Bytes bytes, const Target& target) const noexcept {
   const auto has_none = [&](const Row& row, can::Presence why) {
@@ -390,7 +392,7 @@ void MessageCodec::decode_rows(std::span<const std::uint32_t> groups, Bytes byte
   }
 }
 
-/// The same of a whole message of eight bytes: they are loaded once, and no number is shifted.
+/// Decodes a message of eight bytes. The bytes are loaded once, and no number is shifted.
 void MessageCodec::decode_in_place(std::span<const std::uint32_t> groups, Bytes bytes,
                                    const Target& target) const noexcept {
   const std::uint64_t little = load_word(bytes.data);
@@ -460,7 +462,7 @@ can::Errc MessageCodec::decode_data(std::span<const std::uint8_t> data, std::spa
   return decode_bytes(readable(data, size, scratch), {values.data(), 1, presence}, short_frame);
 }
 
-// The bytes of a frame beyond its length can be read too: nothing has to be copied.
+// Bytes of a frame beyond its length are readable, so nothing has to be copied.
 can::Errc MessageCodec::decode_frame(const can::Frame& frame, std::span<double> values,
                                      can::Presence* presence, ShortFrame short_frame) const noexcept {
   if (!frame.is_data()) return can::Errc::wrong_format;
@@ -482,7 +484,7 @@ Result<MessageCodec::Batch> MessageCodec::decode_batch(std::span<const can::Fram
   for (; batch.frames < frames.size() && batch.rows < rows; ++batch.frames) {
     const can::Frame& frame = frames[batch.frames];
     if (!is_mine(frame)) continue;
-    double* const row = columns.empty() ? nullptr : columns.data() + batch.rows;  // of no signals
+    double* const row = columns.empty() ? nullptr : columns.data() + batch.rows;  // unused without signals
     const bool is_decoded =
         frame.is_data() && decode_bytes(readable(frame.data, frame.payload().size(), scratch),
                                         {row, rows, nullptr}, short_frame) == no_error;
@@ -515,7 +517,7 @@ Status MessageCodec::decode_numbers(std::span<const std::uint8_t> data, std::spa
       const Row& row = rows_[i];
       presence[row.signal] = row.end > bytes.size ? can::Presence::cut_off : can::Presence::value;
       if (row.end > bytes.size) continue;
-      const can::Field field = coding(row).field;
+      const can::BitField field = coding(row).field;
       const std::uint64_t bits = number_in(row, bytes);
       if (bits > row.limit) presence[row.signal] = can::j1939_presence(field, bits);
       numbers[row.signal] = field.type == can::NumberType::signed_integer
@@ -541,7 +543,7 @@ std::string_view MessageCodec::label(std::size_t signal, std::int64_t number) co
 std::optional<double> MessageCodec::value_of(std::size_t signal, std::string_view label) const noexcept {
   if (signal >= signal_count()) return std::nullopt;
   const std::vector<ValueText>& values = description_->signals[signal].values;
-  const can::Signal& coding = description_->signals[signal].coding;
+  const can::SignalCoding& coding = description_->signals[signal].coding;
   const auto found = std::find_if(values.begin(), values.end(), [&](const ValueText& each) {
     return each.text == label && can::detail::holds(coding.field, each.value);
   });
@@ -553,7 +555,7 @@ std::optional<double> MessageCodec::value_of(std::size_t signal, std::string_vie
 
 Result<std::uint64_t> MessageCodec::bits_to_send(const Row& row, double value,
                                                  can::Overflow overflow) const noexcept {
-  const can::Signal& signal = coding(row);
+  const can::SignalCoding& signal = coding(row);
   const bool is_coded = row.limit != no_limit;
   if (is_coded && std::isnan(value)) return row.mask;
   const double number = can::to_number(signal, value);
@@ -567,12 +569,13 @@ Result<std::uint64_t> MessageCodec::bits_to_send(const Row& row, double value,
       can::detail::says_number(signal, value, state.bits))
     return state.bits;
   const auto bits = can::detail::overflowing_bits(signal.field, limits_[row.signal], number, overflow);
-  if (is_coded && bits && *bits > row.limit) return fail(can::Errc::out_of_range);  // wrapped into a code
+  if (is_coded && bits && *bits > row.limit)
+    return fail(can::Errc::out_of_range);  // wrapping would give a J1939 code
   return bits;
 }
 
-/// A group of a message of eight bytes where all fits, as nearly always: the word is made in one go. False where something does
-/// not, and encode_group() is to say what.
+/// Encodes a group of a message of eight bytes into one word, if all values fit, which is the usual case.
+/// Returns false otherwise; encode_group() then finds the error.
 bool MessageCodec::encode_word(std::uint64_t& word, const Group& group,
                                std::span<const double> values) const noexcept {
   constexpr auto zero = std::bit_cast<std::uint64_t>(can::small_shift);
@@ -605,7 +608,7 @@ can::Errc MessageCodec::encode_group(const Group& group, std::uint8_t* bytes, st
   for (const Row* row = rows + group.plain_end; row != rows + group.end; ++row) {
     const auto bits = bits_to_send(*row, values[row->signal], overflow);
     if (!bits) return refuse(*row, bits.error());
-    const can::Field field = coding(*row).field;
+    const can::BitField field = coding(*row).field;
     can::detail::insert_bits<can::detail::SizedWord>(field, can::detail::window_of(field), bytes, *bits);
   }
   return no_error;
@@ -656,7 +659,7 @@ can::Errc MessageCodec::encode_data(std::span<std::uint8_t> data, std::span<cons
   return group;
 }
 
-/// "-800 to 800 rad/s, or 3276.7 (init)"
+/// The allowed values as text: "-800 to 800 rad/s, or 3276.7 (init)".
 std::string MessageCodec::allowed_text(std::size_t signal) const {
   const Signal& said = description_->signals[signal];
   const auto physical = [&](double number) { return number * said.coding.scale + said.coding.offset; };
@@ -731,7 +734,7 @@ SetupResult<Database> Database::make(File file) { return build(Reading{std::move
 
 namespace {
 
-/// How many messages there are of each parameter group.
+/// The number of messages of each parameter group.
 std::map<std::uint32_t, std::size_t> group_sizes(const File& file) {
   std::map<std::uint32_t, std::size_t> sizes;
   for (const Message& message : file.messages) {

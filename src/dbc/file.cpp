@@ -1,4 +1,4 @@
-// What a description that was read from a DBC file says of itself.
+// Queries on a DBC description: attributes, period, FD and J1939.
 #include "takt/dbc/file.hpp"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ const AttributeValue* find_attribute(const File& file, ObjectKind kind, const st
 
 namespace {
 
-/// The text of an attribute that is one, or an enumeration; empty if there is none.
+/// The text of a text or enumeration attribute; empty without one.
 std::string_view attribute_text(const File& file, ObjectKind kind, const std::vector<Attribute>& own,
                                 std::string_view name) noexcept {
   const AttributeValue* value = find_attribute(file, kind, own, name);
@@ -52,7 +52,7 @@ std::string_view attribute_text(const File& file, ObjectKind kind, const std::ve
 
 constexpr const char* frame_format_name = "VFrameFormat";
 
-/// Where the attribute is no enumeration, its numbers are those of Vector's.
+/// If the attribute is not an enumeration, its numbers are those of Vector's enumeration.
 std::string_view frame_format_of(std::int64_t number) noexcept {
   switch (number) {
     case 0:

@@ -15,7 +15,7 @@
 namespace takt::dbc {
 namespace {
 
-/// A constant or enumerator for a number that VAL_ has a text for.
+/// A constant or enumerator for a number with a text in VAL_.
 struct NamedValue {
   std::string name;
   std::int64_t number = 0;
@@ -25,13 +25,13 @@ struct NamedValue {
 struct Member {
   std::string name;
   std::string type;        ///< "double", "bool", "std::int16_t" or the name of the enum
-  std::string underlying;  ///< of the enum; empty if it is none
+  std::string underlying;  ///< of the enum; empty for other types
   std::vector<NamedValue> values;
-  std::vector<std::uint64_t> states;  ///< of can::SignalSpec: in the field, in rising order
-  std::string states_name;            ///< of their table
+  std::vector<std::uint64_t> states;  ///< for can::SignalSpec: numbers of the field, in rising order
+  std::string states_name;            ///< name of their table
 };
 
-/// A message as it will stand in the header.
+/// A message as a struct of the header.
 struct Struct {
   const MessageCodec* source = nullptr;
   std::string name;
@@ -40,7 +40,7 @@ struct Struct {
   std::vector<Member> members;
 };
 
-// ---- what of a message can be said
+// ---- messages that the header can express
 
 std::string_view why_not(can::MessageFault fault) {
   switch (fault) {
@@ -66,8 +66,8 @@ std::string_view why_not(can::MessageFault fault) {
   return {};
 }
 
-/// The range as far as the field can hold it: what the database keeps of it, too.
-can::Signal with_sound_range(can::Signal coding) {
+/// Limits the range to what the field can hold, as the database does.
+can::SignalCoding with_sound_range(can::SignalCoding coding) {
   if (!coding.has_range() || is_valid(coding, max_message_length)) return coding;
   const can::NumberLimits limits = can::number_limits(coding);
   const double a = limits.low * coding.scale + coding.offset;
@@ -85,7 +85,7 @@ can::SignalSpec spec_of(const Message& message, const Signal& signal) {
   spec.selection.multiplexer = message.signals[*signal.selected_by].name;
   spec.selection.count = signal.selected_for.size();
   std::transform(signal.selected_for.begin(), signal.selected_for.end(), spec.selection.ranges.begin(),
-                 [](const SelectorRange& range) {
+                 [](const NumberRange& range) {
                    return can::SelectorRange{range.first, range.last};
                  });
   return spec;
@@ -104,7 +104,7 @@ can::MessageSpec spec_of(const MessageCodec& message) {
   return spec;
 }
 
-/// Why a message cannot be said in the header; empty if it can.
+/// Returns why the header cannot express a message; empty if it can.
 std::string_view find_obstacle(const MessageCodec& message) {
   const Message& description = message.description();
   for (const Signal& signal : description.signals) {
@@ -118,21 +118,21 @@ std::string_view find_obstacle(const MessageCodec& message) {
 
 // ---- members
 
-std::string integer_type(can::Field field) {
+std::string integer_type(can::BitField field) {
   const int bits = field.length <= 8 ? 8 : field.length <= 16 ? 16 : field.length <= 32 ? 32 : 64;
   return fmt::format("std::{}int{}_t", field.type == can::NumberType::signed_integer ? "" : "u", bits);
 }
 
-/// A number of the field in the signal's units.
-double physical_of(const can::Signal& coding, std::int64_t number) {
+/// Converts a number of the field to the signal's units.
+double physical_of(const can::SignalCoding& coding, std::int64_t number) {
   if (coding.field.type > can::NumberType::signed_integer)
     return static_cast<double>(number) * coding.scale + coding.offset;
   return can::to_physical(coding,
                           static_cast<std::uint64_t>(number) & can::detail::mask_of(coding.field.length));
 }
 
-/// Whether J1939 keeps some numbers of the field for what is no value: then the member must be able to be NaN.
-bool has_codes(can::Field field) {
+/// Returns whether J1939 reserves numbers of the field as codes. The member must then be able to be NaN.
+bool has_codes(can::BitField field) {
   return largest_j1939_value(field) != std::numeric_limits<std::uint64_t>::max();
 }
 
@@ -141,7 +141,7 @@ std::string value_word(std::int64_t number) {
                     : fmt::format("value_{}", number);
 }
 
-/// double_ and x to double_x: names with two underscores are the implementation's.
+/// Joins double_ and x to double_x, because names with two underscores are reserved for the implementation.
 std::string joined(const std::string& name, const std::string& word) {
   return name.ends_with('_') ? name + word : name + "_" + word;
 }
@@ -161,7 +161,7 @@ class Builder {
         warn(description, signal, "its range is not in the header, as its field cannot hold it");
       made.members.push_back(member_of(signal, made.spec.j1939, types, members));
     }
-    // Constants are named last: no signal loses its name to one.
+    // Constants are named last, so that no signal loses its name to one.
     for (std::size_t i = 0; i < made.members.size(); ++i) {
       add_values(made.members[i], description, description.signals[i], members);
       add_states(made.members[i], message.states(i), members);
@@ -176,7 +176,7 @@ class Builder {
   }
 
   static Member member_of(const Signal& signal, bool is_j1939, UniqueNames& types, UniqueNames& members) {
-    const can::Signal& coding = signal.coding;
+    const can::SignalCoding& coding = signal.coding;
     Member member;
     member.name = members.add(snake_case(signal.name, "signal"));
     member.type = "double";
@@ -216,7 +216,7 @@ class Builder {
     member.states_name = members.add(joined(member.name, "states"));
   }
 
-  /// Texts that several values have are told apart by the values, not by the order in which they stand.
+  /// Values with the same text are distinguished by their numbers, not by their order.
   static std::string value_name(const ValueText& value, const std::map<std::string, std::size_t>& uses) {
     std::string word = value_word(value.value);
     std::string name = text_name(value);
@@ -238,7 +238,7 @@ std::string unsigned_integer(std::uint64_t number) {
   return fmt::format("{}{}", number, number >> 63 != 0 ? "u" : "");
 }
 
-/// The numbers of a selector: "1, 3 to 5".
+/// The numbers of a selector as text: "1, 3 to 5".
 std::string selectors_text(const can::Selection& selection) {
   std::string text;
   for (std::size_t i = 0; i < selection.count; ++i) {
@@ -249,7 +249,7 @@ std::string selectors_text(const can::Selection& selection) {
   return text;
 }
 
-std::string field_text(const can::Field& field) {
+std::string field_text(const can::BitField& field) {
   std::string text = fmt::format("{}, {}", field.start, field.length);
   const bool is_unsigned = field.type == can::NumberType::unsigned_integer;
   if (field.order == can::ByteOrder::little && is_unsigned) return text;
@@ -263,7 +263,7 @@ std::string field_text(const can::Field& field) {
   return text;
 }
 
-std::string signal_text(const can::Signal& signal) {
+std::string signal_text(const can::SignalCoding& signal) {
   std::string text = fmt::format("{{{}}}", field_text(signal.field));
   if (signal.scale != 1 || signal.offset != 0 || signal.has_range())
     text += fmt::format(", {}", signal.scale);
@@ -293,7 +293,8 @@ std::string spec_text(const Struct& made, std::size_t i) {
   return text + "}";
 }
 
-/// The tables of a struct. An array of plain data, and the members beside it: compilers take their time for tuples of them.
+/// Writes the tables of a struct: an array of plain data, with the members beside it. Compilers need long for
+/// tuples of them.
 std::string signals_text(const Struct& made) {
   std::string text;
   for (const Member& member : made.members) {
@@ -313,7 +314,7 @@ std::string signals_text(const Struct& made) {
   return text + fmt::format("}}}};\n  using Members = takt::can::Members<{}>;\n", fmt::join(members, ", "));
 }
 
-/// What stands above a member: the file's comment, then unit, range and multiplexer.
+/// The comment above a member: the file's comment, then unit, range and multiplexer.
 std::string member_comment(const Struct& made, std::size_t i) {
   const can::SignalSpec& spec = made.signals[i];
   std::string facts = spec.unit.empty() ? "" : fmt::format("[{}]", spec.unit);
@@ -324,7 +325,7 @@ std::string member_comment(const Struct& made, std::size_t i) {
   return comment(made.source->description().signals[i].comment, "  /// ") + comment(facts, "  /// ");
 }
 
-/// What stands behind a value.
+/// The comment after a value.
 std::string value_comment(const NamedValue& value) {
   const std::string text = comment_line(value.text);
   return text.empty() ? "\n" : fmt::format("  ///< {}\n", text);
@@ -338,8 +339,8 @@ std::string enum_text(const Member& member) {
   return text + "  };\n";
 }
 
-/// Values with a text, in the units of a signal that has a scale.
-std::string constants_text(const Member& member, const can::Signal& coding) {
+/// Constants for values with a text, in the units of a scaled signal.
+std::string constants_text(const Member& member, const can::SignalCoding& coding) {
   std::string text;
   for (const NamedValue& value : member.values) {
     text += fmt::format("  static constexpr double {} = {};{}", value.name, physical_of(coding, value.number),
@@ -368,7 +369,7 @@ std::string spec_text(const can::MessageSpec& spec) {
   return text;
 }
 
-/// "From Drive_Left, every 10 ms."
+/// The sending part of a comment: "From Drive_Left, every 10 ms."
 std::string sending_comment(const Struct& made) {
   const Message& message = made.source->description();
   std::vector<std::string> senders = message.senders;
@@ -418,7 +419,8 @@ std::string switch_text(const std::string& on, const std::map<std::uint32_t, con
   return text + "      default:\n        break;\n    }\n";
 }
 
-/// The same order as in Database::find(): the identifier, then the parameter group where it tells the message.
+/// Compares in the order of Database::find(): first the identifier, then the parameter group if it identifies the
+/// message.
 std::string visit_text(const std::vector<Struct>& structs) {
   std::map<std::uint32_t, const Struct*> standard;
   std::map<std::uint32_t, const Struct*> extended;
@@ -469,7 +471,8 @@ std::string header_text(const File& file, const HeaderOptions& options, const st
   return text + tuple_text(structs) + visit_text(structs) + fmt::format("}}  // namespace {}\n", name_space);
 }
 
-/// The source's name goes inside another name space or has a word behind it, as C has functions called `time` and `abs`.
+/// The file's name is nested in another namespace or has a suffix, because C has functions such as `time` and
+/// `abs`.
 std::string name_space_of(const HeaderOptions& options) {
   const std::string& given = options.name_space;
   if (!given.empty() && !given.ends_with("::")) return given;
@@ -488,7 +491,7 @@ bool concerns(const Message& message, const std::string& node) {
 
 }  // namespace
 
-SetupResult<Header> make_header(const Database& dbc, const HeaderOptions& options) {
+SetupResult<GeneratedHeader> make_header(const Database& dbc, const HeaderOptions& options) {
   const File& file = dbc.file();
   const std::string name_space = name_space_of(options);
   if (!is_name_space(name_space))
@@ -499,7 +502,7 @@ SetupResult<Header> make_header(const Database& dbc, const HeaderOptions& option
   if (!options.node.empty() && !has_node)
     return fail(can::Errc::bad_dbc, fmt::format("there is no node {}", options.node));
 
-  Header header;
+  GeneratedHeader header;
   UniqueNames names({"Messages", "visit", "std", "takt"});
   std::vector<Struct> structs;
   for (const MessageCodec& message : dbc.messages()) {

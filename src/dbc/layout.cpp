@@ -12,14 +12,14 @@
 namespace takt::dbc {
 namespace {
 
-/// The bytes of a message that a signal has bits in, and those bits.
+/// The bits of a signal in the bytes of its message.
 struct Footprint {
   std::size_t first = 0;
   std::size_t bytes = 0;
   std::array<std::uint8_t, 9> masks{};
   std::uint32_t signal = 0;
 
-  [[nodiscard]] static Footprint of(can::Field field, std::uint32_t signal) noexcept {
+  [[nodiscard]] static Footprint of(can::BitField field, std::uint32_t signal) noexcept {
     Footprint footprint;
     footprint.first = field.start / 8U;
     footprint.bytes = can::detail::window_of(field).bytes;
@@ -37,7 +37,7 @@ struct Footprint {
   }
 };
 
-bool have_common_number(const std::vector<SelectorRange>& a, const std::vector<SelectorRange>& b) noexcept {
+bool have_common_number(const std::vector<NumberRange>& a, const std::vector<NumberRange>& b) noexcept {
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
     if (a[i].first <= b[j].last && b[j].first <= a[i].last) return true;
     ++(a[i].last < b[j].last ? i : j);
@@ -45,7 +45,7 @@ bool have_common_number(const std::vector<SelectorRange>& a, const std::vector<S
   return false;
 }
 
-/// Whether two signals can be in one frame: not if a selector that both hang on chooses between them.
+/// Returns whether two signals can be in one frame. They cannot if a common selector chooses between them.
 bool can_meet(const std::vector<Signal>& signals, std::uint32_t a, std::uint32_t b) noexcept {
   for (const Signal* x = &signals[a]; x->selected_by; x = &signals[*x->selected_by]) {
     for (const Signal* y = &signals[b]; y->selected_by; y = &signals[*y->selected_by]) {
@@ -56,10 +56,10 @@ bool can_meet(const std::vector<Signal>& signals, std::uint32_t a, std::uint32_t
   return true;
 }
 
-/// Which signal chooses those that only say their page.
+/// Finds the selector of signals that have a page number only.
 struct Root {
-  std::vector<std::uint32_t> signals;  ///< selectors that hang on none themselves: one, in a good file
-  bool has_nested = false;             ///< there are others
+  std::vector<std::uint32_t> signals;  ///< selectors that depend on no other one; exactly one in a valid file
+  bool has_nested = false;             ///< there are selectors that depend on others
 
   static Root of(const std::vector<Signal>& signals, const Notes& notes) {
     Root root;
@@ -76,7 +76,7 @@ struct Root {
   }
 };
 
-/// By SG_MUL_VAL_. Says what is wrong, if the signal cannot be understood.
+/// Resolves SG_MUL_VAL_. Reports the mistake if the signal cannot be resolved.
 std::string_view choose_by_ranges(std::vector<Signal>& signals, const Notes& notes, std::uint32_t i) {
   const auto found = notes.signals.find(notes.multiplexing[i].selector);
   if (found == notes.signals.end() || found->second == i) return "the message has no such selector";
@@ -86,7 +86,7 @@ std::string_view choose_by_ranges(std::vector<Signal>& signals, const Notes& not
   return {};
 }
 
-/// By mN alone.
+/// Resolves mN without SG_MUL_VAL_.
 std::string_view choose_by_page(std::vector<Signal>& signals, const Root& root, std::uint32_t i,
                                 std::uint64_t page) {
   if (root.signals.size() != 1) return "the message has no selector, or several";
@@ -95,7 +95,7 @@ std::string_view choose_by_page(std::vector<Signal>& signals, const Root& root, 
   return {};
 }
 
-/// Whether no selector of its own is at the end of the chain.
+/// Returns whether the chain of selectors has a skipped selector, or is too deep or circular.
 bool hangs_in_the_air(const std::vector<Signal>& signals, const std::vector<bool>& left_out,
                       std::uint32_t signal) {
   for (std::size_t depth = 0; depth <= max_multiplex_depth; ++depth) {
@@ -106,8 +106,8 @@ bool hangs_in_the_air(const std::vector<Signal>& signals, const std::vector<bool
   return true;
 }
 
-/// What can be said of the place of one signal by itself.
-void check_place(const Message& message, const Signal& signal, Place place, Complaints& complaints) {
+/// Checks the place of one signal on its own.
+void check_place(const Message& message, const Signal& signal, TextPosition place, Complaints& complaints) {
   if (!can::fits(signal.coding.field, message.length)) {
     complaints.complain(place, fmt::format("{} does not lie within the {} bytes of {}", signal.name,
                                            message.length, message.name));
@@ -121,11 +121,11 @@ void check_place(const Message& message, const Signal& signal, Place place, Comp
 
 }  // namespace
 
-void normalise(std::vector<SelectorRange>& ranges) {
+void normalise(std::vector<NumberRange>& ranges) {
   std::sort(ranges.begin(), ranges.end(),
-            [](const SelectorRange& a, const SelectorRange& b) { return a.first < b.first; });
-  std::vector<SelectorRange> joined;
-  for (const SelectorRange& range : ranges) {
+            [](const NumberRange& a, const NumberRange& b) { return a.first < b.first; });
+  std::vector<NumberRange> joined;
+  for (const NumberRange& range : ranges) {
     if (!joined.empty() && (range.first <= joined.back().last || range.first - 1 == joined.back().last)) {
       joined.back().last = std::max(joined.back().last, range.last);
     } else {
@@ -149,7 +149,7 @@ std::vector<bool> choose_selectors(Message& message, const Notes& notes, Complai
       fault = choose_by_page(signals, root, i, *multiplexing.page);
     }
     left_out[i] = !fault.empty();
-    const Place place = notes.signal_places[i];
+    const TextPosition place = notes.signal_places[i];
     if (!fault.empty()) {
       complaints.complain(place, fmt::format("{}: {}; the signal is left out", signals[i].name, fault));
     } else if (is_page_only && root.has_nested && !signals[i].is_selector) {
@@ -188,7 +188,7 @@ void check_layout(const Message& message, const Notes& notes, const std::vector<
       const auto [first, second] = std::minmax(one->signal, other->signal);
       complaints.complain(notes.signal_places[second],
                           fmt::format("{} and {} share bits", signals[first].name, signals[second].name));
-      break;  // one complaint for each is enough
+      break;  // one complaint per signal is enough
     }
   }
 }

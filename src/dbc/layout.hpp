@@ -1,4 +1,4 @@
-// Where the signals of a message lie, and which selector each hangs on: what can be said only when all of a file has been read.
+// The layout of messages: places of signals and their selectors. It needs the complete file.
 #pragma once
 
 #include <cstdint>
@@ -13,37 +13,37 @@
 
 namespace takt::dbc {
 
-/// Where something stands that is called by its name.
+/// The place in the text where a name is used.
 using Names = std::map<std::string, std::uint32_t, std::less<>>;
 
-/// What a file says of a signal's place in the multiplexing, until all of it is known.
+/// The multiplexing of a signal as the file states it, before it is resolved.
 struct Multiplexing {
   std::optional<std::uint64_t> page;  ///< mN
   std::string selector;               ///< SG_MUL_VAL_
-  std::vector<SelectorRange> ranges;
+  std::vector<NumberRange> ranges;
 };
 
-/// What is needed of a message while the file is read, and not later.
+/// Data of a message that are needed only while the file is read.
 struct Notes {
-  Place place;
+  TextPosition place;
   Names signals;
-  std::vector<Place> signal_places;
+  std::vector<TextPosition> signal_places;
   std::vector<Multiplexing> multiplexing;
 };
 
-/// In rising order, touching ranges joined.
-void normalise(std::vector<SelectorRange>& ranges);
+/// Sorts ranges and joins those that touch.
+void normalise(std::vector<NumberRange>& ranges);
 
-/// Finds the selector of each signal that has one. Says which signals cannot be understood.
+/// Finds the selector of each multiplexed signal. Reports the signals that cannot be resolved.
 [[nodiscard]] std::vector<bool> choose_selectors(Message& message, const Notes& notes,
                                                  Complaints& complaints);
 
-/// Complains of signals outside of their message, of selectors that are too short, and of bits that two signals share which can
-/// be in one frame.
+/// Reports signals beyond the end of their message, selectors that are too short, and signals in one frame
+/// that share bits.
 void check_layout(const Message& message, const Notes& notes, const std::vector<bool>& left_out,
                   Complaints& complaints);
 
-/// Takes away the signals that are left out.
+/// Removes the skipped signals.
 void remove_signals(Message& message, const std::vector<bool>& left_out);
 
 }  // namespace takt::dbc

@@ -19,18 +19,18 @@
 namespace takt::dbc {
 namespace {
 
-/// Where messages are looked up by what the file calls them: bit 31 says extended.
+/// The identifier of a message in the file: bit 31 marks 29 bits.
 using RawId = std::uint32_t;
 
-constexpr std::size_t independent_signals = ~std::size_t{0};  ///< in place of the index of a message
+constexpr std::size_t independent_signals = ~std::size_t{0};  ///< used instead of the index of a message
 constexpr std::size_t left_out_message = independent_signals - 1;
 constexpr std::size_t no_message = independent_signals - 2;
 
-/// What BA_, CM_ and VAL_ speak of.
+/// The object of a BA_, CM_ or VAL_ statement.
 struct Object {
   ObjectKind kind = ObjectKind::network;
-  std::size_t index = 0;   ///< of the node, message or variable
-  std::size_t signal = 0;  ///< in the message
+  std::size_t index = 0;   ///< index of the node, message or variable
+  std::size_t signal = 0;  ///< index in the message
 
   friend bool operator<(const Object& a, const Object& b) noexcept {
     return std::tie(a.kind, a.index, a.signal) < std::tie(b.kind, b.index, b.signal);
@@ -43,8 +43,8 @@ struct PendingAttribute {
   Token value;
 };
 
-/// Reads statement by statement into `file_`. A function that reads one says false when it could not: what is
-/// left of the statement is then skipped, and the reason stands among the warnings, or is the error.
+/// Reads `file_` statement by statement. A function that reads a statement returns false on failure. The rest
+/// of the statement is then skipped, and the reason is a warning or the error.
 class Parser : private Complaints {
  public:
   Parser(std::string_view text, Strictness strictness) : Complaints(strictness), scanner_(text) {}
@@ -61,7 +61,7 @@ class Parser : private Complaints {
  private:
   using Statement = bool (Parser::*)();
 
-  // ---- words
+  // ---- tokens
 
   bool expected(std::string_view what) {
     const Token& found = scanner_.peek();
@@ -119,7 +119,7 @@ class Parser : private Complaints {
     out = *number;
     return true;
   }
-  /// Names, with or without commas between them; `one_line`: on other lines only after a comma.
+  /// Takes names, with or without commas between them. With `one_line`, names on further lines need a comma.
   bool take_names(std::vector<std::string>& out, bool one_line = false) {
     bool may_end = one_line;
     while (!at_statement() && (scanner_.peek().kind == TokenKind::name || scanner_.peek().is(','))) {
@@ -132,7 +132,7 @@ class Parser : private Complaints {
     }
     return true;
   }
-  /// The end of a statement that ends with a semicolon; what stands before it is not what was expected.
+  /// Takes the semicolon of a statement; reports anything before it.
   void end_statement() {
     if (try_mark(';')) return;
     const Token& found = scanner_.peek();
@@ -196,7 +196,7 @@ class Parser : private Complaints {
     }
   }
 
-  /// A section that is not read: one warning for all its statements.
+  /// Skips a section that is not supported, with one warning for all its statements.
   void skip_section(const Token& keyword) {
     if (is_keyword(keyword.raw)) {
       if (skipped_.insert(keyword.raw).second)
@@ -213,7 +213,7 @@ class Parser : private Complaints {
     return true;
   }
 
-  /// A list of keywords, one a line, that says nothing about this file.
+  /// Skips the list of keywords (one per line), which says nothing about this file.
   bool read_new_symbols() {
     try_mark(':');
     while (scanner_.peek().kind == TokenKind::name && scanner_.peek().first_on_line &&
@@ -238,7 +238,7 @@ class Parser : private Complaints {
 
   bool read_nodes() {
     if (!take_mark(':')) return false;
-    const Place place = scanner_.peek().place;
+    const TextPosition place = scanner_.peek().place;
     std::vector<std::string> names;
     if (!take_names(names)) return false;
     for (std::string& name : names) {
@@ -252,8 +252,8 @@ class Parser : private Complaints {
   }
 
   bool read_message() {
-    current_ = left_out_message;  // until all is well: signals of a bad message are left out with it
-    const Place place = scanner_.peek().place;
+    current_ = left_out_message;  // until the message is valid; its signals are skipped with it
+    const TextPosition place = scanner_.peek().place;
     RawId raw = 0;
     Message message;
     if (!take_integer<RawId>(raw, 0, ~RawId{0}, "the identifier of a message") ||
@@ -296,7 +296,7 @@ class Parser : private Complaints {
   }
 
   bool read_signal() {
-    const Place place = scanner_.peek().place;
+    const TextPosition place = scanner_.peek().place;
     Signal signal;
     Multiplexing multiplexing;
     if (current_ == no_message) return expected("a message (BO_) before its signals");
@@ -320,7 +320,7 @@ class Parser : private Complaints {
            within(signals.size(), max_signals_in_message, "signals in one message");
   }
 
-  /// Nothing, M, mN or mNM.
+  /// Takes nothing, M, mN or mNM.
   bool take_multiplexing(Signal& signal, Multiplexing& multiplexing) {
     if (scanner_.peek().kind != TokenKind::name) return true;
     std::string_view raw = scanner_.peek().raw;
@@ -334,7 +334,7 @@ class Parser : private Complaints {
     return true;
   }
 
-  bool take_layout(can::Field& field) {
+  bool take_layout(can::BitField& field) {
     constexpr std::uint16_t last_bit = 8 * max_message_length - 1;
     std::uint8_t order = 0;
     if (!take_integer<std::uint16_t>(field.start, 0, last_bit, "the first bit of the signal") ||
@@ -353,7 +353,7 @@ class Parser : private Complaints {
   bool take_scaling(Signal& signal) {
     double& minimum = signal.coding.minimum;
     double& maximum = signal.coding.maximum;
-    const Place place = scanner_.peek().place;
+    const TextPosition place = scanner_.peek().place;
     if (!take_mark('(') || !take_number(signal.coding.scale, "the scale") || !take_mark(',') ||
         !take_number(signal.coding.offset, "the offset") || !take_mark(')') || !take_mark('[') ||
         !take_number(minimum, "the least value") || !take_mark('|') ||
@@ -383,7 +383,7 @@ class Parser : private Complaints {
 
   bool read_environment_variable() {
     EnvironmentVariable variable;
-    const Place place = scanner_.peek().place;
+    const TextPosition place = scanner_.peek().place;
     if (!take_name(variable.name, "the name of the variable") || !take_mark(':') ||
         !take_integer<std::uint32_t>(variable.type, 0, 2, "the type") || !take_mark('[') ||
         !take_number(variable.minimum, "the least value") || !take_mark('|') ||
@@ -449,7 +449,7 @@ class Parser : private Complaints {
     return true;
   }
 
-  /// Pairs of a number and a text, and the semicolon.
+  /// Takes pairs of a number and a text, and the semicolon.
   bool take_values(std::vector<ValueText>& out) {
     while (scanner_.peek().kind == TokenKind::number) {
       ValueText& row = out.emplace_back();
@@ -469,7 +469,7 @@ class Parser : private Complaints {
     SignalGroup group;
     std::vector<std::string> names;
     if (!take_message(message)) return false;
-    const Place place = scanner_.peek().place;
+    const TextPosition place = scanner_.peek().place;
     if (!take_name(group.name, "the name of the group") ||
         !take_integer<std::uint32_t>(group.repetitions, 0, ~0U, "the number of repetitions") ||
         !take_mark(':') || !take_names(names)) {
@@ -494,7 +494,7 @@ class Parser : private Complaints {
     std::uint8_t type = 0;
     if (!take_signal(object)) return false;
     try_mark(':');
-    const Place place = scanner_.peek().place;
+    const TextPosition place = scanner_.peek().place;
     if (!take_integer<std::uint8_t>(type, 0, 2, "the type of the value")) return false;
     end_statement();
     if (type == 0) return true;
@@ -528,8 +528,8 @@ class Parser : private Complaints {
     return true;
   }
 
-  /// 3-5: the scanner takes -5 for a number, which it is elsewhere.
-  bool take_range(SelectorRange& range) {
+  /// Takes a range such as 3-5. The scanner reads -5 as a number, which is right elsewhere.
+  bool take_range(NumberRange& range) {
     constexpr std::string_view what = "a range of numbers such as 3-5";
     const auto first = to_integer<std::uint64_t>(scanner_.peek().raw);
     if (!first) return expected(what);
@@ -554,7 +554,7 @@ class Parser : private Complaints {
     if (word.kind == TokenKind::name) scanner_.take();
     if (word.kind == TokenKind::name && definition.object == ObjectKind::network)
       return expected("the attribute's name after BU_, BO_, SG_, EV_ or nothing");
-    const Place place = scanner_.peek().place;
+    const TextPosition place = scanner_.peek().place;
     if (!take_text(definition.name, "the name of the attribute in quotes") ||
         !take_attribute_type(definition))
       return false;
@@ -589,7 +589,7 @@ class Parser : private Complaints {
     return true;
   }
 
-  /// The value of an attribute, to be understood when its definition is known.
+  /// Takes the value of an attribute. It is parsed later, when its definition is known.
   bool take_value(Token& out) {
     const Token& next = scanner_.peek();
     if (next.kind != TokenKind::number && next.kind != TokenKind::text)
@@ -637,9 +637,10 @@ class Parser : private Complaints {
     return signals_of(object.index)[object.signal];
   }
 
-  /// An identifier of a message that is known. Nothing is said about one that was left out: it was said then.
+  /// Takes the identifier of a known message. A skipped message was reported before, so it is not reported
+  /// again.
   bool take_message(std::size_t& index) {
-    const Place place = scanner_.peek().place;
+    const TextPosition place = scanner_.peek().place;
     RawId raw = 0;
     if (!take_integer<RawId>(raw, 0, ~RawId{0}, "the identifier of a message")) return false;
     if (raw == independent_raw_id) {
@@ -659,7 +660,7 @@ class Parser : private Complaints {
   }
 
   bool take_reference(const Names& known, std::size_t& index, std::string_view what) {
-    const Place place = scanner_.peek().place;
+    const TextPosition place = scanner_.peek().place;
     std::string name;
     if (!take_name(name, what)) return false;
     const auto found = known.find(name);
@@ -726,7 +727,7 @@ class Parser : private Complaints {
     return file_.attributes;
   }
 
-  // ---- what can be said only when all has been read
+  // ---- after all statements were read
 
   void finish() {
     for (const PendingAttribute& attribute : defaults_) finish_default(attribute);
@@ -745,7 +746,7 @@ class Parser : private Complaints {
       if (found == definitions_.end()) continue;
       is_defined = true;
       AttributeDefinition& definition = file_.attribute_definitions[found->second];
-      // Tools write "" where an enumeration has no default.
+      // Tools write "" for an enumeration without a default.
       const bool is_enumeration = definition.type == AttributeType::enumeration;
       if (is_enumeration && attribute.value.kind == TokenKind::text && attribute.value.raw.empty() &&
           std::find(definition.texts.begin(), definition.texts.end(), "") == definition.texts.end())
@@ -779,7 +780,7 @@ class Parser : private Complaints {
     }
   }
 
-  /// Takes the attribute that holds a long name away; empty if there is none.
+  /// Removes the attribute that holds a long name, and returns the name; empty without one.
   static std::string take_long_name(std::vector<Attribute>& attributes, std::string_view name) {
     const auto found = std::find_if(attributes.begin(), attributes.end(),
                                     [&](const Attribute& attribute) { return attribute.name == name; });
@@ -789,9 +790,10 @@ class Parser : private Complaints {
     return text;
   }
 
-  /// Gives objects their long names where those are names, and not those of others.
+  /// Gives objects their long names if these are valid and unique.
   template <class T>
-  void give_long_name(T& object, std::string_view attribute, std::set<std::string>& known, Place place) {
+  void give_long_name(T& object, std::string_view attribute, std::set<std::string>& known,
+                      TextPosition place) {
     std::string name = take_long_name(object.attributes, attribute);
     if (name.empty() || name == object.name) return;
     const bool is_name = name.size() <= max_name_length && is_readable_name(name);
@@ -830,7 +832,7 @@ class Parser : private Complaints {
   std::size_t statements_ = 0;
   std::size_t left_out_ = 0;
 
-  std::size_t current_ = no_message;  ///< that signals belong to
+  std::size_t current_ = no_message;  ///< owner of the next signals
   std::size_t signal_count_ = 0;
   std::size_t range_count_ = 0;
   std::map<RawId, std::size_t> messages_;
@@ -842,7 +844,7 @@ class Parser : private Complaints {
   std::map<std::pair<ObjectKind, std::string>, std::size_t> definitions_;
   std::vector<PendingAttribute> defaults_;
   std::vector<PendingAttribute> attributes_;
-  std::map<std::pair<Object, std::string>, std::size_t> given_;  ///< where among those of the object
+  std::map<std::pair<Object, std::string>, std::size_t> given_;  ///< index among the object's attributes
   std::set<std::string_view> skipped_;
 };
 

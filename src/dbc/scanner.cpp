@@ -21,7 +21,7 @@ constexpr bool is_in_name(char byte) noexcept {
 
 constexpr bool is_sign(char byte) noexcept { return byte == '+' || byte == '-'; }
 
-/// What cp1252 has at 0x80..0x9F; the five bytes that it does not define stand for themselves.
+/// The characters of cp1252 at 0x80 to 0x9F. Its five undefined bytes map to themselves.
 constexpr std::array<char16_t, 32> cp1252 = {0x20AC, 0x0081, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
                                              0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x008D, 0x017D, 0x008F,
                                              0x0090, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
@@ -91,7 +91,7 @@ std::size_t Scanner::name_end(std::size_t at) const noexcept {
   return at;
 }
 
-/// The end of a number that begins at `at`, which is `at` itself if none does.
+/// Returns the end of a number that begins at `at`; `at` itself if there is no number.
 std::size_t Scanner::number_end(std::size_t at) const noexcept {
   const std::size_t begin = at;
   if (is_sign(byte(at))) ++at;
@@ -136,7 +136,7 @@ Token Scanner::scan() noexcept {
     token.raw = text_.substr(begin + 1, at_ - begin - 1);
     if (at_ < text_.size()) ++at_;
   } else if (const std::size_t end = number_end(at_); end != at_) {
-    // A name may begin with a digit where people were careless: 2nd_gear, 0x1F.
+    // Some files have names that begin with a digit: 2nd_gear, 0x1F.
     const bool is_name = begins_name(byte(end)) && !is_sign(text_[begin]);
     token.kind = is_name ? TokenKind::name : TokenKind::number;
     at_ = is_name ? name_end(end) : end;

@@ -1,5 +1,5 @@
-// The words of a DBC file: names, numbers, texts and marks, each with its place. Works on any bytes, in time
-// linear in their number.
+// Splits a DBC file into tokens: names, numbers, texts and marks, each with its place. It accepts any bytes
+// and takes time linear in their number.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@
 namespace takt::dbc {
 
 enum class TokenKind : std::uint8_t {
-  end,        ///< of the file
-  name,       ///< letters, digits, `_`, and what else people put into names: `.`, `-`, anything beyond ASCII
-  number,     ///< with its sign, if that stands in front of it
-  text,       ///< in quotes; `raw` is what stands between them
-  open_text,  ///< a quote that no other one closes
+  end,        ///< end of the file
+  name,       ///< letters, digits, `_`; also `.`, `-` and all non-ASCII characters, which files contain
+  number,     ///< with the sign directly before it
+  text,       ///< in quotes; `raw` is the part between them
+  open_text,  ///< a quote without a closing quote
   mark,       ///< any other byte
 };
 
 struct Token {
   TokenKind kind = TokenKind::end;
   std::string_view raw;
-  Place place;
+  TextPosition place;
   bool first_on_line = false;
   bool last_on_line = false;
 
@@ -37,9 +37,9 @@ class Scanner {
  public:
   explicit Scanner(std::string_view text) noexcept;
 
-  /// The next token, which stays the next.
+  /// Returns the next token without taking it.
   [[nodiscard]] const Token& peek() const noexcept { return next_; }
-  /// The next token, behind which the scanner goes on.
+  /// Takes the next token.
   Token take() noexcept;
 
  private:
@@ -60,10 +60,10 @@ class Scanner {
   Token next_;
 };
 
-/// A text or a name as UTF-8: unchanged if it is UTF-8 already, otherwise taken for cp1252.
+/// Returns a text or a name as UTF-8. Bytes that are not valid UTF-8 are decoded as cp1252.
 [[nodiscard]] std::string to_utf8(std::string_view raw);
 
-/// The text between two quotes: as UTF-8, with `\"` as the quote that it stands for, and LF for each CR LF and CR.
+/// Returns the text between two quotes as UTF-8. It replaces `\"` by a quote, and CR LF and CR by LF.
 [[nodiscard]] std::string unquoted(std::string_view raw);
 
 }  // namespace takt::dbc

@@ -7,7 +7,7 @@
 namespace takt::dbc {
 namespace {
 
-/// Files give values of enumerations as numbers and as texts.
+/// Parses the value of an enumeration. Files write it as a number or as a text.
 std::optional<std::int64_t> enumeration_index(const Token& token, const AttributeDefinition& definition) {
   const auto count = static_cast<std::int64_t>(definition.texts.size());
   if (token.kind == TokenKind::number) {

@@ -1,4 +1,4 @@
-// What the tokens of a DBC file stand for: numbers, and the values of attributes.
+// The values of DBC tokens: numbers, and values of attributes.
 #pragma once
 
 #include <charconv>
@@ -17,7 +17,7 @@ namespace takt::dbc {
 
 [[nodiscard]] std::optional<double> to_number(std::string_view raw) noexcept;
 
-/// An integer, also where it is written as 5.0 or 1e3.
+/// Parses an integer, also in the form 5.0 or 1e3.
 template <class T>
 [[nodiscard]] std::optional<T> to_integer(std::string_view raw) noexcept {
   if (!raw.empty() && raw.front() == '+') raw.remove_prefix(1);
@@ -34,10 +34,11 @@ template <class T>
   return is_held ? std::optional<T>(static_cast<T>(*number)) : std::nullopt;
 }
 
-/// A token as it can stand in a message: short, and without what would disturb a terminal.
+/// Returns a token for use in a message: shortened, and without control characters for a terminal.
 [[nodiscard]] std::string shown(const Token& token);
 
-/// The value of an attribute, by its definition if it has one. Complains, and is none, where it cannot be one.
+/// Parses the value of an attribute, by its definition if there is one. On an invalid value it complains and
+/// returns nothing.
 [[nodiscard]] std::optional<AttributeValue> value_of(const Token& token,
                                                      const AttributeDefinition* definition,
                                                      Complaints& complaints);

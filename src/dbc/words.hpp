@@ -1,4 +1,4 @@
-// The words that reading and writing a DBC file share.
+// Keywords and names that the reader and the writer of DBC files share.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 
 namespace takt::dbc {
 
-inline constexpr std::uint32_t extended_bit = 0x8000'0000;        ///< of an identifier in a file
-inline constexpr std::uint32_t independent_raw_id = 0xC000'0000;  ///< the message of signals that have none
-inline constexpr std::string_view nobody = "Vector__XXX";         ///< in place of a node
+inline constexpr std::uint32_t extended_bit = 0x8000'0000;        ///< marks a 29-bit identifier in a file
+inline constexpr std::uint32_t independent_raw_id = 0xC000'0000;  ///< of signals without a message
+inline constexpr std::string_view nobody = "Vector__XXX";         ///< stands for no node
 inline constexpr std::string_view independent_name = "VECTOR__INDEPENDENT_SIG_MSG";
 inline constexpr std::string_view message_long_name = "SystemMessageLongSymbol";
 inline constexpr std::string_view signal_long_name = "SystemSignalLongSymbol";
@@ -33,7 +33,7 @@ inline constexpr std::array<std::pair<std::string_view, AttributeType>, 5> attri
      {"STRING", AttributeType::text},
      {"ENUM", AttributeType::enumeration}}};
 
-/// Every word that a section of a DBC file begins with; the later ones are known, but not read.
+/// All keywords that begin a section of a DBC file. The last ones are known but not read.
 inline constexpr std::array<std::string_view, 36> keywords = {
     "VERSION", "NS_", "BS_", "BU_", "BO_", "SG_", "BO_TX_BU_", "EV_", "ENVVAR_DATA_", "CM_", "VAL_TABLE_",
     "VAL_", "SIG_GROUP_", "SIG_VALTYPE_", "SG_MUL_VAL_", "BA_DEF_", "BA_DEF_DEF_", "BA_",
@@ -46,7 +46,7 @@ inline constexpr std::array<std::string_view, 36> keywords = {
   return std::find(keywords.begin(), keywords.end(), word) != keywords.end();
 }
 
-/// Whether it is a name of C, as the format asks for.
+/// Returns whether the text is a C identifier, as the format demands.
 [[nodiscard]] constexpr bool is_identifier(std::string_view name) noexcept {
   const auto is_letter = [](char byte) {
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_';
@@ -56,7 +56,7 @@ inline constexpr std::array<std::string_view, 36> keywords = {
   });
 }
 
-/// Whether a reader takes it for one name.
+/// Returns whether a reader accepts the text as one name.
 [[nodiscard]] inline bool is_readable_name(std::string_view name) noexcept {
   const Token token = Scanner(name).take();
   return token.kind == TokenKind::name && token.raw == name;

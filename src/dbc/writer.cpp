@@ -12,7 +12,7 @@ namespace {
 
 std::uint32_t raw_id(const Message& message) { return message.id | (message.extended ? extended_bit : 0); }
 
-/// What the statements of the file call it.
+/// The names that the file's statements use.
 template <class T>
 const std::string& file_name(const T& object) {
   return object.short_name.empty() ? object.name : object.short_name;
@@ -105,7 +105,7 @@ class Writer {
   }
 
   void put_signal(const Signal& signal, std::string_view place) {
-    const can::Field& field = signal.coding.field;
+    const can::BitField& field = signal.coding.field;
     put(" SG_ {} {}{}: {}|{}@{}{} ({},{}) [{}|{}] {} {}\n", file_name(signal), place,
         place.empty() ? "" : " ", field.start, field.length, field.order == can::ByteOrder::little ? 1 : 0,
         field.type == can::NumberType::unsigned_integer ? '+' : '-', signal.coding.scale,
@@ -128,7 +128,7 @@ class Writer {
     if (!comment.empty()) put("CM_ {}{};\n", object, quoted(comment));
   }
 
-  /// Calls use(object as CM_ and BA_ name it, the object) for all.
+  /// Calls use(the object's name in CM_ and BA_, the object) for all objects.
   template <class Use>
   void for_each_object(Use use) const {
     use(std::string(), file_);
@@ -215,7 +215,7 @@ class Writer {
     }
   }
 
-  /// Of all signals, where m and M do not say it: several selectors, or more than one number.
+  /// Writes the multiplexing that m and M cannot express: several selectors, or more than one number.
   void put_selector_ranges(const Message& message) {
     const auto is_plain = [&](const Signal& signal) {
       return !signal.selected_by || (!signal.is_selector && signal.selected_for.size() == 1 &&

@@ -115,7 +115,7 @@ void Engine::submit(Request& request) noexcept {
   }
 }
 
-void Engine::advance(std::span<robot::JointCommand> commands) noexcept {
+void Engine::advance(std::span<JointCommand> commands) noexcept {
   for (Goal& goal : goals_) {
     if (goal.request == nullptr || !(goal.state == GoalState::active || goal.stops_on_path)) continue;
     if (goal.request->kind == RequestKind::trajectory) {
@@ -239,7 +239,7 @@ void Engine::watch_start() noexcept {
       settled_.insert(i);
     } else {
       settled_.erase(i);
-      const bool reports_a_fault = feedback_[i].drive == robot::DriveState::fault;
+      const bool reports_a_fault = feedback_[i].drive == DriveState::fault;
       if (fault_.reason != Errc{} || (patient && !reports_a_fault)) continue;
       fault_ =
           reports_a_fault ? Fault{Errc::drive_fault, i, static_cast<double>(feedback_[i].fault), 0} : fault;
@@ -250,22 +250,22 @@ void Engine::watch_start() noexcept {
 
 Engine::Fault Engine::fault_of(std::size_t joint) const noexcept {
   const robot::JointFeedback& seen = feedback_[joint];
-  if (seen.drive == robot::DriveState::no_bus) return {Errc::bus_down, joint, 0, 0};
+  if (seen.drive == DriveState::no_bus) return {Errc::bus_down, joint, 0, 0};
   if (const std::uint64_t unanswered = tick_ - axes_[joint].answered;
       !seen.heard || unanswered >= silence_limit_) {
     return {Errc::drive_silent, joint, seconds_since(axes_[joint].answered),
             to_seconds(period_ * silence_limit_)};
   }
   switch (seen.drive) {
-    case robot::DriveState::ready:
+    case DriveState::ready:
       break;
-    case robot::DriveState::fault:
+    case DriveState::fault:
       return {Errc::drive_fault, joint, static_cast<double>(seen.fault), 0};
-    case robot::DriveState::off:
+    case DriveState::off:
       return {Errc::drive_off, joint, 0, 0};
-    case robot::DriveState::no_bus:
+    case DriveState::no_bus:
       return {Errc::bus_down, joint, 0, 0};
-    case robot::DriveState::unknown:  // its position is known, its state is not
+    case DriveState::unknown:  // its position is known, its state is not
       return {Errc::drive_silent, joint, 0, 0};
   }
   if (state_ == RobotState::starting && !settled_.contains(joint)) return {};
@@ -623,23 +623,29 @@ void Engine::change_speed(Request& request) noexcept {
 void Engine::emergency_stop(Request& request) noexcept {
   const Fault fault{Errc::emergency_stop, 0, 0, 0};
   if (state_ == RobotState::down) return answer(request, GoalState::rejected, {Errc::shutting_down, 0, 0, 0});
-  if (request.category == StopCategory::power_off) {
+  if (request.category == StopCategory::category_0) {
     abort_all(fault);
     for (Axis& axis : axes_) axis.source = Source::hold;
     powered_ = {};
   }
-  stop_robot(fault, request.category != StopCategory::stop);
+  stop_robot(fault, request.category != StopCategory::category_2);
   answer(request, GoalState::succeeded, Fault{});
 }
 
 void Engine::reset(Request& request) noexcept {
-  if (reset()) return answer(request, GoalState::succeeded, Fault{});
-  answer(request, GoalState::rejected, {Errc::robot_not_ready, 0, 0, 0});
+  const Fault refusal = leave_stop();
+  answer(request, refusal.reason == Errc{} ? GoalState::succeeded : GoalState::rejected, refusal);
 }
 
-bool Engine::reset() noexcept {
-  if (state_ == RobotState::ready) return true;
-  if (state_ != RobotState::stopped && state_ != RobotState::starting) return false;
+Engine::Fault Engine::leave_stop() noexcept {
+  if (state_ == RobotState::ready) return {};
+  if (state_ != RobotState::stopped && state_ != RobotState::starting)
+    return {Errc::robot_not_ready, 0, 0, 0};
+  // A drive without its bus would not get the command to clear its fault, and would need a second reset later.
+  const auto lost = std::ranges::find(feedback_, DriveState::no_bus, &robot::JointFeedback::drive);
+  if (lost != feedback_.end()) {
+    return {Errc::bus_down, static_cast<std::size_t>(lost - feedback_.begin()), 0, 0};
+  }
   // Drives that held their joints all the time stay on, at the present position.
   if (state_ == RobotState::stopped) settled_ = powered_;
   state_ = RobotState::starting;
@@ -647,7 +653,7 @@ bool Engine::reset() noexcept {
   powered_ = JointSet::first(axes_.size());
   clear_faults_ = true;
   waiting_since_ = tick_;
-  return true;
+  return {};
 }
 
 void Engine::stop_for_good() noexcept {
@@ -724,7 +730,7 @@ void Engine::settle_robot_state() noexcept {
     return;
   }
   const bool all_off = std::all_of(feedback_.begin(), feedback_.end(), [](const robot::JointFeedback& joint) {
-    return joint.drive != robot::DriveState::ready;
+    return joint.drive != DriveState::ready;
   });
   const bool waited = period_ * static_cast<Duration::rep>(tick_ - waiting_since_) > patience_at_end;
   if (all_off || waited) state_ = RobotState::down;
@@ -836,7 +842,7 @@ void Engine::finish_preempted() noexcept {
   }
 }
 
-void Engine::write_commands(std::span<robot::JointCommand> commands) noexcept {
+void Engine::write_commands(std::span<JointCommand> commands) noexcept {
   for (std::size_t i = 0; i < std::min(commands.size(), axes_.size()); ++i) {
     Axis& axis = axes_[i];
     const robot::JointFeedback& seen = feedback_[i];

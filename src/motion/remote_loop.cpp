@@ -34,7 +34,7 @@ bool is_plausible(const Snapshot& state, const robot::RobotDescription& robot) n
   return state.state <= RobotState::down && state.joint_count == robot.joints.size() &&
          is_moderate(state.time) && std::isfinite(state.reason_value) && std::isfinite(state.reason_limit) &&
          std::all_of(state.joints.begin(), state.joints.end(),
-                     [](const JointSnapshot& joint) { return joint.drive <= robot::DriveState::no_bus; });
+                     [](const JointSnapshot& joint) { return joint.drive <= DriveState::no_bus; });
 }
 
 }  // namespace

@@ -64,6 +64,13 @@ Server::Server(robot::RobotDescription robot, shm::SpscRing<Request*>& requests,
 
 // ---- what the carrier says ----
 
+void Server::set_interfaces(std::span<const std::string> interfaces) {
+  robot::RobotDescription robot = *robot_;  // a new one: what is being planned goes on with the old one
+  for (std::size_t bus = 0; bus < std::min(interfaces.size(), robot.buses.size()); ++bus)
+    robot.buses[bus].interface = interfaces[bus];
+  robot_ = std::make_shared<const robot::RobotDescription>(std::move(robot));
+}
+
 void Server::connected(ClientId client, Time now) {
   now_ = now;
   clients_.try_emplace(client);

@@ -11,17 +11,17 @@
 namespace takt::motion {
 namespace {
 
-std::string_view drive_name(robot::DriveState state) {
+std::string_view drive_name(DriveState state) {
   switch (state) {
-    case robot::DriveState::unknown:
+    case DriveState::unknown:
       return "unknown";
-    case robot::DriveState::off:
+    case DriveState::off:
       return "off";
-    case robot::DriveState::ready:
+    case DriveState::ready:
       return "ready";
-    case robot::DriveState::fault:
+    case DriveState::fault:
       return "fault";
-    case robot::DriveState::no_bus:
+    case DriveState::no_bus:
       return "no_bus";
   }
   return "unknown";
@@ -93,13 +93,17 @@ Event cause_of(const Snapshot& snapshot) noexcept {
 std::string describe_state(const Snapshot& snapshot, const robot::RobotDescription& robot) {
   std::string text(state_name(snapshot.state));
   if (snapshot.reason != Errc{}) text += ": " + explain(cause_of(snapshot), robot).message;
-  return text.append(way_on(snapshot.state, snapshot.reason));
+  return text.append(next_step(snapshot.state, snapshot.reason));
 }
 
-std::string_view way_on(RobotState state, Errc reason) noexcept {
+std::string_view next_step(RobotState state, Errc reason) noexcept {
   const bool has_loop = reason != Errc::loop_lost && reason != Errc::loop_taken &&
                         reason != Errc::other_robot && reason != Errc::other_version;
-  return state == RobotState::stopped && has_loop ? ". `takt reset` (or {\"reset\":{}}) leads on" : "";
+  const bool waits_for_reset =
+      state == RobotState::stopped || (state == RobotState::starting && reason == Errc::drive_fault);
+  if (!waits_for_reset || !has_loop) return "";
+  return reason == Errc::bus_down ? ". Once it is back, `takt reset` (or {\"reset\":{}}) leads on"
+                                  : ". `takt reset` (or {\"reset\":{}}) leads on";
 }
 
 GreetingReply greeting(const robot::RobotDescription& robot) {

@@ -25,8 +25,10 @@ enum class Lock : std::uint8_t { shared, exclusive };
 
 /// Shared lock of every process that has a named segment open.
 inline constexpr std::int64_t presence_byte = 0;
-/// Exclusive lock of the process that has owner slot `seat` of the segment.
-[[nodiscard]] constexpr std::int64_t seat_byte(std::uint32_t seat) noexcept { return std::int64_t{1} + seat; }
+/// Exclusive lock of the process that has owner slot `owner_slot` of the segment.
+[[nodiscard]] constexpr std::int64_t owner_slot_byte(std::uint32_t owner_slot) noexcept {
+  return std::int64_t{1} + owner_slot;
+}
 
 /// Identifies a file, even if it is open several times.
 struct FileId {

@@ -101,7 +101,7 @@ std::optional<SetupError> difference(std::string_view segment, const shm::Layout
     }
     if (exchange.extent != one.extent) {
       return differs(shm::Errc::wrong_extent,
-                     fmt::format("exchange {} has capacity {}, not {}, or other seats", one.name,
+                     fmt::format("exchange {} has capacity {}, not {}, or other slots", one.name,
                                  exchange.extent.capacity, one.extent.capacity));
     }
     if (exchange.schema_hash != shm::fnv1a(one.schema) || exchange.element_bytes != one.element_bytes ||
@@ -251,7 +251,7 @@ class SegmentBuilder {
 
   /// Takes owner slot 0, whose lock this process holds.
   static Segment own(Segment segment, std::unique_ptr<LockFile> lock) {
-    segment.owner_seat_ = Seat(segment.mapping_, std::move(lock), *segment.layout_, 0);
+    segment.owner_slot_ = OwnerSlot(segment.mapping_, std::move(lock), *segment.layout_, 0);
     return segment;
   }
 
@@ -294,9 +294,9 @@ namespace {
 
 /// Locks owner slot 0. Only its holder may build the segment. Returns null with errno; EAGAIN if another
 /// process holds it.
-std::unique_ptr<LockFile> lock_owner_seat(int file) {
+std::unique_ptr<LockFile> lock_owner_slot(int file) {
   auto lock = LockFile::reopen(file, true);
-  return lock && lock->take(detail::seat_byte(0), Lock::exclusive) ? std::move(lock) : nullptr;
+  return lock && lock->take(detail::owner_slot_byte(0), Lock::exclusive) ? std::move(lock) : nullptr;
 }
 
 /// Builds a named segment in an empty file. Removes the name if that fails.
@@ -333,7 +333,7 @@ SetupResult<Segment> Segment::create_sealed(const std::string& name, std::span<c
   if (!file.is_open()) return failed(Errc::segment_failed, name, "memfd_create", errno);
   // Otherwise a process with read access could reopen it through /proc for writing.
   if (::fchmod(file.get(), only_ours) != 0) return failed(Errc::segment_failed, name, "fchmod", errno);
-  auto lock = lock_owner_seat(file.get());
+  auto lock = lock_owner_slot(file.get());
   if (!lock) return failed(Errc::segment_failed, name, "its lock", errno);
   return detail::SegmentBuilder(name, options)
       .build({std::move(file), nullptr}, lock, *bytes, wanted, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
@@ -374,7 +374,7 @@ SetupResult<Segment> Segment::create(const std::string& name, std::span<const sh
   for (;;) {
     auto opened = open_named(name, O_CREAT | O_EXCL, options);
     if (!opened) return Unexpected<SetupError>(std::move(opened.error()));
-    auto lock = lock_owner_seat(opened->file.get());
+    auto lock = lock_owner_slot(opened->file.get());
     // Between the two calls another process may have started to build the segment here (open_or_create), or
     // have failed to.
     if (lock && is_removed(lock->descriptor())) continue;
@@ -405,7 +405,7 @@ SetupResult<Segment> Segment::open_or_create(const std::string& name,
   for (;;) {
     auto opened = open_named(name, O_CREAT, options);
     if (!opened) return Unexpected<SetupError>(std::move(opened.error()));
-    auto lock = lock_owner_seat(opened->file.get());
+    auto lock = lock_owner_slot(opened->file.get());
     // The previous holder of the lock could not build the segment and removed the name.
     if (lock && is_removed(lock->descriptor())) continue;
     struct stat about {};
@@ -508,41 +508,43 @@ std::vector<std::string> Segment::names() {
   return found;
 }
 
-SetupResult<Seat> Segment::take_seat(std::string_view exchange, shm::Role role, std::uint32_t seat) {
+SetupResult<OwnerSlot> Segment::take_owner_slot(std::string_view exchange, shm::Role role,
+                                                std::uint32_t owner_slot) {
   const auto found = layout_->find(exchange);
   if (!found) return Unexpected<SetupError>(refusal(found.error(), exchange));
-  const auto number = shm::Layout::seat_number(**found, role, seat);
+  const auto number = shm::Layout::owner_slot_number(**found, role, owner_slot);
   if (!number) return Unexpected<SetupError>(refusal(number.error(), exchange));
   if (!layout_->is_writable()) return Unexpected<SetupError>(refusal(shm::Errc::read_only, exchange));
   auto lock = LockFile::reopen(descriptor(), true);
   if (!lock) return failed(Errc::segment_failed, name_, "/proc/self/fd", errno);
   if (lock->is_shared()) mapping_->keep_from_children();
-  if (!lock->take(detail::seat_byte(*number), Lock::exclusive)) {
+  if (!lock->take(detail::owner_slot_byte(*number), Lock::exclusive)) {
     if (errno != EAGAIN && errno != EACCES) return failed(Errc::segment_failed, name_, "F_OFD_SETLK", errno);
-    const bool watched = detail::lock_on(descriptor(), detail::seat_byte(*number)) == Lock::shared;
+    const bool watched = detail::lock_on(descriptor(), detail::owner_slot_byte(*number)) == Lock::shared;
     const std::string by =
         watched ? "held up by a watcher, who has no right to it"
-                : fmt::format("taken by process {}", detail::read_owner(layout_->seat(*number)).pid);
-    return failed(Errc::seat_taken, name_,
-                  fmt::format("{} seat {} of exchange {} is {}",
-                              role == shm::Role::producer ? "producer" : "consumer", seat, exchange, by));
+                : fmt::format("taken by process {}", detail::read_owner(layout_->owner_slot(*number)).pid);
+    return failed(
+        Errc::slot_taken, name_,
+        fmt::format("{} owner slot {} of exchange {} is {}",
+                    role == shm::Role::producer ? "producer" : "consumer", owner_slot, exchange, by));
   }
-  return Seat(mapping_, std::move(lock), *layout_, *number);
+  return OwnerSlot(mapping_, std::move(lock), *layout_, *number);
 }
 
-Result<SeatStatus> Segment::seat_status(std::string_view exchange, shm::Role role, std::uint32_t seat,
-                                        Time now) const {
+Result<OwnerSlotStatus> Segment::owner_slot_status(std::string_view exchange, shm::Role role,
+                                                   std::uint32_t owner_slot, Time now) const {
   const auto found = layout_->find(exchange);
   if (!found) return fail(found.error());
-  const auto number = shm::Layout::seat_number(**found, role, seat);
+  const auto number = shm::Layout::owner_slot_number(**found, role, owner_slot);
   if (!number) return fail(number.error());
-  return seat_status(*number, now);
+  return owner_slot_status(*number, now);
 }
 
-SeatStatus Segment::seat_status(std::uint32_t number, Time now) const {
-  const shm::SeatRecord& record = layout_->seat(number);
-  SeatStatus status;
-  status.alive = detail::lock_on(descriptor(), detail::seat_byte(number)) == Lock::exclusive;
+OwnerSlotStatus Segment::owner_slot_status(std::uint32_t number, Time now) const {
+  const shm::OwnerSlotRecord& record = layout_->owner_slot(number);
+  OwnerSlotStatus status;
+  status.alive = detail::lock_on(descriptor(), detail::owner_slot_byte(number)) == Lock::exclusive;
   status.owner = detail::read_owner(record);
   // relaxed: for people; no other data depends on it.
   status.takeovers = record.takeovers.load(std::memory_order_relaxed);
@@ -557,20 +559,20 @@ SeatStatus Segment::seat_status(std::uint32_t number, Time now) const {
 
 int Segment::descriptor() const noexcept { return mapping_->descriptor(); }
 
-bool Segment::needs_seat(std::string_view exchange, shm::Role role) const noexcept {
+bool Segment::needs_owner_slot(std::string_view exchange, shm::Role role) const noexcept {
   const auto found = layout_->find(exchange);
   if (!found) return true;
   return role == shm::Role::producer || (*found)->extent.consumers != 0;
 }
 
-Seat Segment::no_seat() const { return {mapping_, nullptr, *layout_, 0}; }
+OwnerSlot Segment::no_owner_slot() const { return {mapping_, nullptr, *layout_, 0}; }
 
 SetupError Segment::refusal(Error error, std::string_view exchange) const {
   std::string found;
   for (const shm::Exchange& one : layout_->exchanges()) {
     if (one.name() != exchange) continue;
     std::array<char, shm::max_schema> text{};
-    found = fmt::format(" (it is a {} of {}, \"{}\", with {} producer and {} consumer seats)",
+    found = fmt::format(" (it is a {} of {}, \"{}\", with {} producer and {} consumer owner slots)",
                         shm::kind_name(one.kind), one.extent.capacity,
                         layout_->schema(one, text).value_or("unknown"), one.extent.producers,
                         one.extent.consumers);

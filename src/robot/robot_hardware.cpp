@@ -23,22 +23,33 @@ SetupResult<std::unique_ptr<RobotHardware>> RobotHardware::create(const RobotDes
     if (!master) return tl::unexpected<SetupError>(std::move(master.error()));
     self->masters_.push_back(std::move(*master));
   }
-  self->ports_.assign(ports.begin(), ports.end());
-  self->joints_of_.resize(ports.size());
+  constexpr Duration longest_wait{500'000'000};
+  self->patience_ = static_cast<std::uint32_t>(longest_wait / std::max(robot.period, Duration(1'000)));
+  for (CanPort* const port : ports) self->buses_.push_back({.port = port});
   for (std::size_t i = 0; i < robot.joints.size(); ++i) {
     if (robot.joints[i].bus >= ports.size()) return fail(Errc::no_such_bus, robot.joints[i].name);
-    self->joints_of_[robot.joints[i].bus].insert(i);
+    self->buses_[robot.joints[i].bus].joints.insert(i);
   }
   return self;
 }
 
 void RobotHardware::read(Time now, std::span<JointFeedback> feedback) noexcept {
   for (const auto& master : masters_) master->read(now, feedback);
-  for (std::size_t i = 0; i < ports_.size(); ++i) {
-    if (ports_[i]->link() == BusLink::up) continue;
-    joints_of_[i].for_each([&](std::size_t joint) noexcept {
-      if (joint < feedback.size()) feedback[joint].drive = DriveState::no_bus;
+  for (Bus& bus : buses_) {
+    if (bus.port->link() != BusLink::up) {
+      bus.lost = now;
+      bus.patience = patience_ + 1;
+    }
+    if (bus.patience == 0) continue;
+    bool all_said = true;
+    bus.joints.for_each([&](std::size_t joint) noexcept {
+      if (joint >= feedback.size()) return;
+      JointFeedback& seen = feedback[joint];
+      if (seen.stamp > bus.lost && seen.drive != DriveState::unknown) return;
+      seen.drive = DriveState::no_bus;
+      all_said = false;
     });
+    bus.patience = all_said ? 0 : bus.patience - 1;
   }
 }
 
@@ -56,6 +67,17 @@ std::uint64_t RobotHardware::starved(std::size_t joint) const noexcept {
   std::uint64_t sum = 0;
   for (const auto& master : masters_) sum += master->starved(joint);
   return sum;
+}
+
+void RobotHardware::ask_identity() noexcept {
+  for (const auto& master : masters_) master->ask_identity();
+}
+
+std::string RobotHardware::identity(std::size_t joint) const {
+  for (const auto& master : masters_) {
+    if (std::string said = master->identity(joint); !said.empty()) return said;
+  }
+  return {};
 }
 
 }  // namespace takt::robot

@@ -18,10 +18,10 @@ namespace {
 
 using json::Object;
 using json::Value;
-using vehicle::Field;
 using vehicle::FieldType;
 using vehicle::Layouts;
 using vehicle::System;
+using vehicle::SystemField;
 using vehicle::SystemLayout;
 
 constexpr std::array<std::pair<std::string_view, FieldType>, 6> field_types{{{"u8", FieldType::u8},
@@ -34,7 +34,7 @@ constexpr std::array<std::pair<std::string_view, FieldType>, 6> field_types{{{"u
 /// A table that owns the parts to which Layouts refers; moving it keeps their addresses.
 struct Table {
   std::deque<std::string> names;
-  std::deque<std::vector<Field>> fields;
+  std::deque<std::vector<SystemField>> fields;
   std::vector<SystemLayout> systems;
   std::optional<Layouts> layouts;
 };
@@ -52,7 +52,7 @@ class TableReader {
     layout.system = static_cast<System>(read_byte(object, "id", 0, vehicle::max_systems - 1));
     layout.length = read_byte(object, "length", 1, Layouts::max_length);
     object.boolean("provisional", layout.provisional);
-    std::vector<Field>& fields = table_->fields.emplace_back();
+    std::vector<SystemField>& fields = table_->fields.emplace_back();
     if (const Value* list = object.require("fields")) read_fields(*list, object.at("fields"), layout, fields);
     layout.fields = fields;
     object.finish();
@@ -74,13 +74,13 @@ class TableReader {
   }
 
   void read_fields(const Value& value, const std::string& where, const SystemLayout& layout,
-                   std::vector<Field>& fields) {
+                   std::vector<SystemField>& fields) {
     if (!value.is_object()) return mistakes_->add(where, "must be an object: offset and type of each field");
     for (const auto& [name, place] : value.get_ref<const Value::object_t&>()) {
       const std::string at = json::child(where, name);
       if (!json::is_name(name)) mistakes_->add(at, "this is no name");
       Object object(place, at, *mistakes_);
-      Field field;
+      SystemField field;
       field.name = table_->names.emplace_back(name);
       field.offset = read_byte(object, "offset", 0, Layouts::max_length - 1);
       if (object.require("type") != nullptr) object.word<FieldType>("type", field.type, field_types);
@@ -95,13 +95,13 @@ class TableReader {
     check_typed<vehicle::Battery>(where, layout, fields);
   }
 
-  static const Field* find(const std::vector<Field>& fields, std::string_view name) {
-    const auto found = std::ranges::find(fields, name, &Field::name);
+  static const SystemField* find(const std::vector<SystemField>& fields, std::string_view name) {
+    const auto found = std::ranges::find(fields, name, &SystemField::name);
     return found == fields.end() ? nullptr : &*found;
   }
 
-  void check_state(const std::string& where, const std::vector<Field>& fields) {
-    const Field* state = find(fields, "state");
+  void check_state(const std::string& where, const std::vector<SystemField>& fields) {
+    const SystemField* state = find(fields, "state");
     if (state == nullptr)
       mistakes_->add(json::child(where, "state"), "is missing");
     else if (size_of(state->type) != 1)
@@ -110,11 +110,12 @@ class TableReader {
 
   /// Checks blocks that takt itself reads.
   template <class Block>
-  void check_typed(const std::string& where, const SystemLayout& layout, const std::vector<Field>& fields) {
+  void check_typed(const std::string& where, const SystemLayout& layout,
+                   const std::vector<SystemField>& fields) {
     if (layout.system != Block::system) return;
     const Block block;
     Block::visit(block, [&](std::string_view name, std::int32_t) {
-      const Field* field = find(fields, name);
+      const SystemField* field = find(fields, name);
       if (field == nullptr && name != "state")
         mistakes_->add(json::child(where, name), "is missing");
       else if (field != nullptr && field->type == FieldType::u32)

@@ -20,10 +20,9 @@ using json::Object;
 using json::Range;
 using json::Value;
 using vehicle::ByteOrder;
-using vehicle::StopCategory;
+using vehicle::DistanceSource;
 using vehicle::System;
 using vehicle::TurnSource;
-using vehicle::WaySource;
 
 constexpr double largest_measure = 100;  // : m, or m/s, or any other measure that is about ten in a vehicle
 constexpr double most_counts = 2'147'483'647;  // of a command
@@ -36,8 +35,8 @@ constexpr std::array<std::pair<std::string_view, std::optional<ByteOrder>>, 2> b
     {{"network", ByteOrder::big}, {"little_endian", ByteOrder::little}}};
 constexpr std::array<std::pair<std::string_view, TurnSource>, 2> turn_sources{
     {{"wheels", TurnSource::wheels}, {"steering", TurnSource::steering}}};
-constexpr std::array<std::pair<std::string_view, WaySource>, 2> way_sources{
-    {{"wheels", WaySource::wheels}, {"odometer", WaySource::odometer}}};
+constexpr std::array<std::pair<std::string_view, DistanceSource>, 2> distance_sources{
+    {{"wheels", DistanceSource::wheels}, {"odometer", DistanceSource::odometer}}};
 
 /// The value at a JSON pointer through objects, or null.
 const Value* find_at(const Value& document, std::string_view pointer) {
@@ -247,17 +246,17 @@ class VehicleLoader {
 
   void read_odometry(Object& object) {
     object.word<TurnSource>("turn", drive_.turn, turn_sources);
-    object.word<WaySource>("way", drive_.way, way_sources);
+    object.word<DistanceSource>("distance", drive_.distance, distance_sources);
     object.number("timeout", drive_.odometry.timeout, times);
     required(object, "noise", [this](Object& noise) { read_noise(noise, drive_.odometry.noise); });
   }
 
   static void read_noise(Object& object, mobile::BasicOdometryNoise<double>& noise) {
     constexpr Range variance = Range::between(0, largest_measure);
-    object.required_number("forward_by_way", noise.forward_by_way, variance);
-    object.required_number("left_by_way", noise.left_by_way, variance);
-    object.required_number("heading_by_way", noise.heading_by_way, variance);
-    object.number("heading_by_rotation", noise.heading_by_rotation, variance);
+    object.required_number("forward_per_distance", noise.forward_per_distance, variance);
+    object.required_number("left_per_distance", noise.left_per_distance, variance);
+    object.required_number("heading_per_distance", noise.heading_per_distance, variance);
+    object.number("heading_per_rotation", noise.heading_per_rotation, variance);
   }
 
   /// Finds values that are possible alone, but not together.

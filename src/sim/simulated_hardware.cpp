@@ -30,7 +30,7 @@ void SimulatedHardware::read(Time now, std::span<robot::JointFeedback> feedback)
   hardware_->read(now, feedback);
 }
 
-void SimulatedHardware::write(Time now, std::span<const robot::JointCommand> commands) noexcept {
+void SimulatedHardware::write(Time now, std::span<const JointCommand> commands) noexcept {
   hardware_->write(now, commands);
 }
 
@@ -39,5 +39,9 @@ robot::HardwareCounters SimulatedHardware::counters() const noexcept { return ha
 std::uint64_t SimulatedHardware::starved(std::size_t joint) const noexcept {
   return hardware_->starved(joint);
 }
+
+void SimulatedHardware::ask_identity() noexcept { hardware_->ask_identity(); }
+
+std::string SimulatedHardware::identity(std::size_t joint) const { return hardware_->identity(joint); }
 
 }  // namespace takt::sim

@@ -75,7 +75,7 @@ void add_estop(CLI::App& app) {
       "A request over a network is no substitute for the wired emergency stop of the machine.\n"
       "Example:\n  takt estop --category 0");
   command->callback([options] {
-    const auto category = static_cast<motion::StopCategory>(options->category);
+    const auto category = static_cast<StopCategory>(options->category);
     request_or_exit(options->address, {"", motion::EmergencyStopMessage{category}}, "stopping");
   });
 }

@@ -23,6 +23,7 @@ namespace takt::tools {
 namespace {
 
 struct CheckOptions {
+  std::string robot;  ///< as the user names it
   std::string robot_file;
   std::vector<std::string> buses;
   bool simulate = false;
@@ -58,13 +59,13 @@ Delay delay_of(std::vector<double> times) {
 /// Answers per period: half of those of one more drive.
 constexpr double most_surplus = 0.5;
 
-const char* name_of(robot::CommandMode mode) {
+const char* name_of(CommandMode mode) {
   switch (mode) {
-    case robot::CommandMode::position:
+    case CommandMode::position:
       return "position";
-    case robot::CommandMode::velocity:
+    case CommandMode::velocity:
       return "velocity";
-    case robot::CommandMode::effort:
+    case CommandMode::effort:
       return "effort";
   }
   return "?";
@@ -106,7 +107,7 @@ Listened listen(app::Devices& devices, const robot::RobotDescription& robot, dou
   platform::SteadyClock clock;
   std::vector<Heard> heard(robot.joints.size());
   std::vector<robot::JointFeedback> feedback(robot.joints.size());
-  const std::vector<robot::JointCommand> without_power(robot.joints.size());
+  const std::vector<JointCommand> without_power(robot.joints.size());
   const Time begin = clock.now();
   Time asked = begin;
   const auto periods = std::max<Duration::rep>(from_seconds(duration) / robot.period, 1);
@@ -145,14 +146,15 @@ std::string state_of(const robot::RobotDescription& robot, std::size_t joint, co
                      const app::Devices& devices) {
   const robot::JointDescription& description = robot.joints[joint];
   const double position = heard.last.position;
-  if (devices.link(description.bus) != robot::BusLink::up) return "its bus is down";
+  const bool has_bus = heard.last.drive != DriveState::no_bus;
+  if (devices.link(description.bus) != robot::BusLink::up || !has_bus) return "its bus is down";
   if (!heard.last.heard) {
     return fmt::format("does not answer: is board {} powered, on this bus, and of protocol {}?",
                        description.board, robot.buses[description.bus].protocol->name());
   }
-  if (heard.last.drive == robot::DriveState::fault)
+  if (heard.last.drive == DriveState::fault)
     return "fault: " + robot::describe_fault(robot, joint, heard.last.fault);
-  if (heard.last.drive == robot::DriveState::unknown) return "answers seldom";
+  if (heard.last.drive == DriveState::unknown) return "answers seldom";
   if (position < description.limits.position_min || position > description.limits.position_max) {
     return fmt::format("outside its limits {:g}..{:g} {}", description.limits.position_min,
                        description.limits.position_max, robot::position_unit(description.kind));
@@ -169,9 +171,15 @@ std::size_t print_rows(const robot::RobotDescription& robot, const std::vector<H
   for (const robot::BusDescription& bus : robot.buses) widest_bus = std::max(widest_bus, bus.name.size());
   for (std::size_t bus = 0; bus < robot.buses.size(); ++bus)
     fmt::print("bus {} is on {}\n", robot.buses[bus].name, devices.interface_of(bus));
-  constexpr const char* row = "{:<{}} {:<{}} {:>5} {:<7} {:>9} {:<8} {:>9} {:>6}  {}\n";
+  std::vector<std::string> identities;
+  std::size_t widest_identity = 8;
+  for (std::size_t i = 0; i < heard.size(); ++i) {
+    const std::string& said = identities.emplace_back(devices.identity(i));
+    widest_identity = std::max(widest_identity, said.size());
+  }
+  constexpr const char* row = "{:<{}} {:<{}} {:>5} {:<7} {:>9} {:<8} {:>9} {:>6}  {:<{}}  {}\n";
   fmt::print(row, "joint", widest, "bus", widest_bus, "board", "present", "position", "mode", "answer us",
-             "jitter", "state");
+             "jitter", "identity", widest_identity, "state");
   std::size_t missing = 0;
   for (std::size_t i = 0; i < heard.size(); ++i) {
     const robot::JointDescription& joint = robot.joints[i];
@@ -184,7 +192,8 @@ std::size_t print_rows(const robot::RobotDescription& robot, const std::vector<H
                present ? "yes" : "no", present ? fmt::format("{:.4f}", entry.last.position) : "-",
                present ? name_of(entry.last.mode) : "-",
                present ? fmt::format("{:.0f}", delay.median * 1e6) : "-",
-               present ? fmt::format("{:.0f}", delay.jitter * 1e6) : "-", state);
+               present ? fmt::format("{:.0f}", delay.jitter * 1e6) : "-",
+               identities[i].empty() ? "-" : identities[i], widest_identity, state);
   }
   return missing;
 }
@@ -206,6 +215,7 @@ int check(const CheckOptions& options) {
     fmt::print(stderr, "takt check: {}\n", devices.error().message);
     return exit_failed;
   }
+  (*devices)->ask_identity();
   const Listened listened = listen(**devices, *robot, options.duration);
   const std::size_t missing = print_rows(*robot, listened.joints, **devices);
   const robot::HardwareCounters counters = (*devices)->counters();
@@ -238,9 +248,8 @@ int check(const CheckOptions& options) {
                robot->joints.size());
     return exit_failed;
   }
-  fmt::print("all {} joints are well. Next: takt jog {} {} 0.05{}\n", robot->joints.size(),
-             options.robot_file, robot->joints.front().name,
-             options.simulate ? " --simulate" : bus_arguments(options.buses));
+  fmt::print("all {} joints are well. Next: takt jog {} {} 0.05{}\n", robot->joints.size(), options.robot,
+             robot->joints.front().name, options.simulate ? " --simulate" : bus_arguments(options.buses));
   return exit_ok;
 }
 
@@ -250,7 +259,7 @@ void add_check(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
   CLI::App* command =
       app.add_subcommand("check", "Open a robot's buses, ask each drive how it is, and move nothing");
-  add_robot_option(*command, options->robot_file);
+  add_robot_option(*command, options->robot_file, &options->robot);
   CLI::Option* simulate = command->add_flag("--simulate", options->simulate,
                                             "Simulated drives on every bus, whatever the file says");
   add_bus_option(*command, options->buses,
@@ -263,6 +272,9 @@ void add_check(CLI::App& app) {
       "Every drive is told to be off: never run it beside another master that holds the robot up.\n"
       "`answer us` is the time from a period's questions to the drive's answer, by the stamp of its frame: "
       "the median, and the jitter beside it. Slcan adapters give no stamps: there it is about the period.\n"
+      "`identity` is what the drive says that it is: hardware and firmware, as far as its protocol tells "
+      "them; "
+      "else \"-\".\n"
       "Examples:\n"
       "  takt check arm6 --simulate\n"
       "  takt check my_arm.json --bus arm=can0\n"

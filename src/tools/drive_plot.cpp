@@ -66,7 +66,7 @@ void DrivePlot::add_place(Place place) {
 
 void DrivePlot::add_stop(const DriveView& view, double time) {
   const bool stops =
-      view.state == vehicle::DriveState::stopping || view.state == vehicle::DriveState::stopped;
+      view.state == vehicle::SupervisorState::stopping || view.state == vehicle::SupervisorState::stopped;
   const bool begins = stops && view.reason != reason_;
   reason_ = stops ? view.reason : vehicle::StopReason{};
   if (begins && ++stop_count_ <= max_stops)

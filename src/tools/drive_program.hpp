@@ -109,7 +109,8 @@ class DriveProgram {
     if (!drive_.client().category()) free_ = next_;
     const auto state = drive_.client().state();
     commanded_ = {};
-    if (!ending_ && (state == vehicle::DriveState::ready || state == vehicle::DriveState::driving)) {
+    if (!ending_ &&
+        (state == vehicle::SupervisorState::ready || state == vehicle::SupervisorState::driving)) {
       commanded_ = wanted();
       static_cast<void>(
           drive_.drive(commanded_, clock.now()));  // a refused command is counted, and times out
@@ -131,7 +132,8 @@ class DriveProgram {
 
   /// Whether a script's vehicle does not start up, which no key can change.
   [[nodiscard]] bool is_unready() const {
-    return script_ && drive_.client().state() == vehicle::DriveState::starting && next_ - start_ >= start_up;
+    return script_ && drive_.client().state() == vehicle::SupervisorState::starting &&
+           next_ - start_ >= start_up;
   }
 
   /// Whether the program should end.
@@ -141,10 +143,10 @@ class DriveProgram {
         case DriveKey::none:
           break;
         case DriveKey::stop_at_once:
-          drive_.client().stop(vehicle::StopCategory::category_0, next_);
+          drive_.client().stop(StopCategory::category_0, next_);
           break;
         case DriveKey::stop:
-          drive_.client().stop(vehicle::StopCategory::category_1, next_);
+          drive_.client().stop(StopCategory::category_1, next_);
           break;
         case DriveKey::recover:
           if (const Status recovered = drive_.client().recover(next_); !recovered)
@@ -162,15 +164,15 @@ class DriveProgram {
   /// standing. For any other, the last attempt is the full brake.
   bool come_to_a_stand() {
     ending_ = true;
-    if (drive_.client().state() == vehicle::DriveState::starting) return true;
-    return stop(vehicle::StopCategory::category_1, free_ + patience) ||
-           stop(vehicle::StopCategory::category_0, next_ + last_words);
+    if (drive_.client().state() == vehicle::SupervisorState::starting) return true;
+    return stop(StopCategory::category_1, free_ + patience) ||
+           stop(StopCategory::category_0, next_ + last_words);
   }
 
   /// Stops the vehicle; returns whether it is known to stand by `end`.
-  bool stop(vehicle::StopCategory category, Time end) {
+  bool stop(StopCategory category, Time end) {
     drive_.client().stop(category, next_);
-    const auto stands = [this] { return drive_.client().state() == vehicle::DriveState::stopped; };
+    const auto stands = [this] { return drive_.client().state() == vehicle::SupervisorState::stopped; };
     while (!stands() && next_ < end) cycle();
     return stands();
   }

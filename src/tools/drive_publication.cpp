@@ -27,9 +27,9 @@ void DrivePublication::write(const DriveView& view) noexcept {
   if (view.age != Duration::max()) status.heard = view.time - view.age;
   if (view.charge) status.charge = *view.charge;
   status_.end.write(status);
-  segment_.owner_seat().beat(view.time);
-  odometry_.seat.beat(view.time);
-  status_.seat.beat(view.time);
+  segment_.owner_slot().beat(view.time);
+  odometry_.owner_slot.beat(view.time);
+  status_.owner_slot.beat(view.time);
 }
 
 }  // namespace takt::tools

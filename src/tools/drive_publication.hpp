@@ -6,7 +6,7 @@
 //
 // Both carry their schema. So `takt shm inspect NAME`, and programs without these types (shm/opaque.hpp,
 // takt.h), have the fields by name. The program removes the name at its end. A reader keeps the segment's
-// memory, with free seats and stamps that no longer grow. After a kill the name stays; the next program that
+// memory, with free owner slots and stamps that no longer grow. After a kill the name stays; the next program that
 // publishes under it keeps the same readers.
 #pragma once
 
@@ -36,14 +36,14 @@ struct VehicleStatus {
   Time stamp{};         ///< time of writing: the present, while the program lives
   Time heard{};         ///< sending time of the last received telemetry; Time{}: never
   double charge = NAN;  ///< of the battery, 0..1; NaN: unknown or too old
-  vehicle::DriveState state = vehicle::DriveState::starting;
+  vehicle::SupervisorState state = vehicle::SupervisorState::starting;
   vehicle::StopCause cause = vehicle::StopCause::none;  ///< of the stop that is active
   std::array<std::uint8_t, 6> unused{};
 };
 
 class DrivePublication {
  public:
-  /// Errors: those of Segment::open_or_create() and Segment::producer(), such as seat_taken.
+  /// Errors: those of Segment::open_or_create() and Segment::producer(), such as slot_taken.
   [[nodiscard]] static SetupResult<DrivePublication> open(const std::string& name);
   DrivePublication(DrivePublication&& other) noexcept = default;
   DrivePublication& operator=(DrivePublication&& other) = delete;

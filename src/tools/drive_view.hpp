@@ -20,7 +20,7 @@ namespace takt::tools {
 
 struct DriveView {
   Time time{};  ///< of the system's steady clock
-  vehicle::DriveState state = vehicle::DriveState::starting;
+  vehicle::SupervisorState state = vehicle::SupervisorState::starting;
   vehicle::StopReason reason{};
   std::string_view system{};       ///< of a cause that is a system, with its name in the vehicle's layouts
   bool halted = false;             ///< that system has halted, until recovery

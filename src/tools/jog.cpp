@@ -26,6 +26,7 @@ namespace takt::tools {
 namespace {
 
 struct JogOptions {
+  std::string robot;  ///< as the user names it
   std::string robot_file;
   std::string joint;
   double delta = 0;  ///< rad or m
@@ -91,7 +92,7 @@ int jog(const JogOptions& options) {
   const auto joint = description->find_joint(options.joint);
   if (!joint) {
     fmt::print(stderr, "takt jog: robot {} has no joint {}; `takt check {}` lists them\n", description->name,
-               options.joint, options.robot_file);
+               options.joint, options.robot);
     return exit_bad_input;
   }
   const std::string on_which = options.simulate ? " --simulate" : bus_arguments(options.buses);
@@ -113,7 +114,7 @@ int jog(const JogOptions& options) {
     fmt::print(
         stderr,
         "takt jog: the robot did not become ready: nothing moved. `takt check {}{}` shows each drive\n",
-        options.robot_file, on_which);
+        options.robot, on_which);
     return exit_failed;
   }
   MotionOptions motion;
@@ -138,7 +139,7 @@ int jog(const JogOptions& options) {
   move_or_exit(motion, {"", std::move(message)});
   running.stop();
   static_cast<void>((*robot)->finish());
-  fmt::print("Next: the other joints, then `takt run {}{}`\n", options.robot_file, on_which);
+  fmt::print("Next: the other joints, then `takt run {}{}`\n", options.robot, on_which);
   return exit_ok;
 }
 
@@ -148,7 +149,7 @@ void add_jog(CLI::App& app) {
   auto options = std::make_shared<JogOptions>();
   CLI::App* command = app.add_subcommand(
       "jog", "Switch a robot on, move one joint a little and slowly with every limit on, and switch it off");
-  add_robot_option(*command, options->robot_file);
+  add_robot_option(*command, options->robot_file, &options->robot);
   command->add_option("joint", options->joint, "The joint's name in the file")->required();
   command->add_option("delta", options->delta, "How far, rad (m for a linear joint)")
       ->required()

@@ -41,12 +41,13 @@ tl::expected<std::string, std::string> find_robot_file(const std::string& name, 
                                     robots.string(), fmt::join(names_in(robots), ", ")));
 }
 
-void add_robot_option(CLI::App& command, std::string& file) {
+void add_robot_option(CLI::App& command, std::string& file, std::string* as_typed) {
   command
       .add_option("ROBOT", file,
                   "Robot description (JSON), or the name of one that is installed, such as arm6")
       ->required()
-      ->transform([name = command.get_name()](const std::string& robot) {
+      ->transform([name = command.get_name(), as_typed](const std::string& robot) {
+        if (as_typed != nullptr) *as_typed = robot;
         const auto found = find_robot_file(robot, installed_robots());
         if (found) return *found;
         fmt::print(stderr, "takt {}: {}\n", name, found.error());

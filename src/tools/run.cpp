@@ -106,7 +106,11 @@ std::string text_of(const app::RunTotals& totals, const std::string& recording) 
                      totals.recorded->dropped);
 }
 
-std::string complaint(const SetupError& error) { return fmt::format("takt run: {}\n", error.message); }
+std::string complaint(const SetupError& error) {
+  const bool may_overwrite = error.error == app::Errc::recording_exists;
+  return fmt::format("takt run: {}{}\n", error.message,
+                     may_overwrite ? ": name another file, or say --overwrite to lose what is in it" : "");
+}
 
 /// 2 for what is wrong with the robot's file, 1 for all else.
 int exit_code_of(const SetupError& error) {
@@ -290,16 +294,10 @@ int run_in_virtual_time(robot::RobotDescription description, const RunOptions& o
 }
 
 /// "arm: can0", or "arm: virtual", for each bus.
-std::string buses_of(const robot::RobotDescription& robot, const RunOptions& options) {
+std::string buses_of(const robot::RobotDescription& robot, const std::vector<std::string>& interfaces) {
   std::string text;
-  for (const robot::BusDescription& bus : robot.buses) {
-    std::string interface = options.simulate || options.virtual_time ? "virtual" : bus.interface;
-    for (const std::string& other : options.buses) {
-      if (!options.virtual_time && other.rfind(bus.name + "=", 0) == 0)
-        interface = other.substr(bus.name.size() + 1);
-    }
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", bus.name, interface);
-  }
+  for (std::size_t bus = 0; bus < robot.buses.size(); ++bus)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", robot.buses[bus].name, interfaces[bus]);
   return text;
 }
 
@@ -311,9 +309,16 @@ int run(const RunOptions& options) {
     }
     return exit_bad_input;
   }
+  const auto interfaces =
+      app::interfaces_of(*robot, options.simulate || options.virtual_time, to_overrides(options.buses));
+  if (!interfaces) {
+    fmt::print(stderr, "{}", complaint(interfaces.error()));
+    return exit_failed;
+  }
   fmt::print(options.virtual_time ? stderr : stdout, "takt {}: {}, {} joints on {} bus{} ({}), {:g} Hz\n",
              TAKT_VERSION, robot->name, robot->joints.size(), robot->buses.size(),
-             robot->buses.size() == 1 ? "" : "es", buses_of(*robot, options), 1 / to_seconds(robot->period));
+             robot->buses.size() == 1 ? "" : "es", buses_of(*robot, *interfaces),
+             1 / to_seconds(robot->period));
   std::fflush(stdout);  // while a signal still ends the program, should nobody read this
   if (options.virtual_time) return run_in_virtual_time(std::move(*robot), options);
   return run_in_wall_time(std::move(*robot), options);

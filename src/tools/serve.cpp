@@ -48,7 +48,7 @@ struct ServeOptions {
   std::uint16_t port = motion::default_port;
 };
 
-/// The memory of a loop, and our seat in it.
+/// The memory of a loop, and our owner slot in it.
 struct LoopMemory {
   platform::Segment segment;
   platform::Claim<std::span<std::byte>> claim;
@@ -57,7 +57,7 @@ struct LoopMemory {
     return *std::launder(reinterpret_cast<app::SharedLoop*>(claim.end.data()));
   }
   /// Whether the process that made it lives.
-  [[nodiscard]] bool has_loop(Time now) const { return segment.seat_status(0, now).alive; }
+  [[nodiscard]] bool has_loop(Time now) const { return segment.owner_slot_status(0, now).alive; }
 };
 
 SetupResult<std::unique_ptr<LoopMemory>> find_loop(const std::string& socket, Duration timeout) {
@@ -134,6 +134,7 @@ class RemoteService {
     attached_ = loop_.attach(next_->shared().link);
     if (*attached_) {
       present_ = std::move(next_);
+      server_.set_interfaces(app::read_interfaces(present_->shared()));
       ringer_.emplace(present_->shared().bell);
     }
     next_.reset();

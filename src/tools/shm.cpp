@@ -75,7 +75,7 @@ std::string exchange_names(const shm::Layout& layout) {
   return text;
 }
 
-std::string owner_text(const platform::SeatStatus& owner) {
+std::string owner_text(const platform::OwnerSlotStatus& owner) {
   if (owner.owner.pid == 0) return owner.alive ? "alive" : "none";
   return fmt::format("{} {}", owner.owner.pid, owner.alive ? "alive" : "dead");
 }
@@ -93,7 +93,7 @@ void list(bool json) {
     if (json) {
       all.push_back({{"name", name}, {"bytes", file->st_size}, {"age", age}});
       if (segment) {
-        const auto owner = segment->seat_status(0, now);
+        const auto owner = segment->owner_slot_status(0, now);
         all.back()["owner"] = {{"pid", owner.owner.pid}, {"alive", owner.alive}};
         auto& exchanges = all.back()["exchanges"] = nlohmann::ordered_json::array();
         for (const shm::Exchange& one : segment->layout().exchanges()) exchanges.push_back(one.name());
@@ -102,7 +102,7 @@ void list(bool json) {
       }
     } else if (segment) {
       fmt::print("{:<24}  {:>10}  {:>8}  {:<16}  {}\n", name, file->st_size, age,
-                 owner_text(segment->seat_status(0, now)), exchange_names(segment->layout()));
+                 owner_text(segment->owner_slot_status(0, now)), exchange_names(segment->layout()));
     } else {
       fmt::print("{:<24}  {:>10}  {:>8}  {:<16}  {}\n", name, file->st_size, age, "-",
                  segment.error().message);
@@ -148,7 +148,7 @@ std::string busy_table(const std::vector<Segment>& segments, Sample& last) {
       if (progress.waiting) fill = fmt::format("{} of {}", *progress.waiting, exchange.extent.capacity);
       std::uint32_t alive = 0;
       for (std::uint32_t i = 0; i < exchange.extent.producers; ++i) {
-        if (segment.seat_status(exchange.first_seat + i, sample.time).alive) ++alive;
+        if (segment.owner_slot_status(exchange.first_owner_slot + i, sample.time).alive) ++alive;
       }
       fmt::format_to(std::back_inserter(text), "{:<24}  {:<20}  {:<14}  {:>12}  {:>16}  {} of {} alive\n",
                      segment.name(), exchange.name(), kind_name(exchange.kind),
@@ -216,7 +216,8 @@ void add_shm(CLI::App& app) {
   list_command->callback([json] { list(*json); });
 
   const auto inspected = std::make_shared<std::string>();
-  auto* inspect_command = shm->add_subcommand("inspect", "Show a segment: seats, exchanges, present values");
+  auto* inspect_command =
+      shm->add_subcommand("inspect", "Show a segment: owner slots, exchanges, present values");
   inspect_command->add_option("segment", *inspected, what_help)->required();
   inspect_command->add_flag("--json", *json, "As JSON");
   inspect_command->footer("Example:\n  takt shm inspect motion\n  takt shm inspect /run/takt/motion --json");

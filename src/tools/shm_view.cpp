@@ -64,12 +64,12 @@ ExchangeProgress progress_of_lanes(Memory memory, const shm::Extent& extent) {
 
 /// Of a SlotRing: complete messages after the released ones.
 ExchangeProgress progress_of_slots(Memory memory, std::uint32_t capacity) {
-  const std::size_t stride = (memory.size() - std::min(memory.size(), shm::apart)) / capacity;
+  const std::size_t stride = (memory.size() - std::min(memory.size(), shm::interference_size)) / capacity;
   const std::uint32_t released = word_at(memory, 0);
   std::uint32_t waiting = 0;
   while (waiting < capacity) {
     const std::size_t slot = (released + waiting) & (capacity - 1);
-    if (word_at(memory, shm::apart + slot * stride / 4 * 4) != released + waiting + 1) break;
+    if (word_at(memory, shm::interference_size + slot * stride / 4 * 4) != released + waiting + 1) break;
     ++waiting;
   }
   return {released + waiting, waiting};
@@ -121,13 +121,13 @@ std::optional<std::vector<std::byte>> latest_value(const Exchange& exchange, Mem
 /// BroadcastValue of a ticket and a value.
 std::optional<std::vector<std::byte>> shared_value(const Exchange& exchange, Memory memory) {
   const std::size_t begin = std::max<std::size_t>(sizeof(std::uintptr_t), exchange.element_alignment);
-  if (memory.size() < shm::apart || exchange.extent.producers == 0) return std::nullopt;
-  const std::size_t each = (memory.size() - shm::apart) / exchange.extent.producers;
+  if (memory.size() < shm::interference_size || exchange.extent.producers == 0) return std::nullopt;
+  const std::size_t each = (memory.size() - shm::interference_size) / exchange.extent.producers;
   std::optional<std::vector<std::byte>> newest;
   std::uintptr_t newest_ticket = 0;
-  for (std::uint32_t seat = 0; seat < exchange.extent.producers; ++seat) {
-    const auto found =
-        broadcast_value(memory.subspan(shm::apart + seat * each, each), begin + exchange.element_bytes);
+  for (std::uint32_t owner_slot = 0; owner_slot < exchange.extent.producers; ++owner_slot) {
+    const auto found = broadcast_value(memory.subspan(shm::interference_size + owner_slot * each, each),
+                                       begin + exchange.element_bytes);
     if (!found) continue;
     std::uintptr_t ticket = 0;
     std::memcpy(&ticket, found->data(), sizeof ticket);
@@ -176,14 +176,14 @@ std::string schema_of(const Layout& layout, const Exchange& exchange) {
   return std::string(layout.schema(exchange, text).value_or(""));
 }
 
-/// The values of an exchange by seat, with the schema's names; null for a seat without a value.
+/// The values of an exchange by owner slot, with the schema's names; null for a owner slot without a value.
 std::vector<nlohmann::ordered_json> plain_values(const Layout& layout, const Exchange& exchange) {
   std::vector<nlohmann::ordered_json> decoded;
   const std::string text = schema_of(layout, exchange);
   const auto schema = shm::parse_schema(text);
   if (!schema) return decoded;
-  for (std::uint32_t seat = 0; seat < values_of(exchange); ++seat) {
-    const auto value = value_of(layout, exchange, seat);
+  for (std::uint32_t owner_slot = 0; owner_slot < values_of(exchange); ++owner_slot) {
+    const auto value = value_of(layout, exchange, owner_slot);
     decoded.push_back(value ? decode(*schema, *value) : nlohmann::ordered_json());
   }
   return decoded;
@@ -218,13 +218,13 @@ std::string field_text(const nlohmann::ordered_json& field) {
   return text;
 }
 
-std::string heartbeat_text(const platform::SeatStatus& status) {
+std::string heartbeat_text(const platform::OwnerSlotStatus& status) {
   if (!status.since_heartbeat) return "-";
   return fmt::format("{} ms ago",
                      std::chrono::duration_cast<std::chrono::milliseconds>(*status.since_heartbeat).count());
 }
 
-std::string state_text(const platform::SeatStatus& status) {
+std::string state_text(const platform::OwnerSlotStatus& status) {
   if (status.alive) return "alive";
   return status.owner.pid == 0 ? "free" : "dead";
 }
@@ -263,14 +263,14 @@ std::uint32_t values_of(const Exchange& exchange) {
 }
 
 std::optional<std::vector<std::byte>> value_of(const Layout& layout, const Exchange& exchange,
-                                               std::uint32_t seat) {
+                                               std::uint32_t owner_slot) {
   const Memory memory = layout.memory_of(exchange);
   if (exchange.kind == Kind::broadcast) return broadcast_value(memory, exchange.element_bytes);
   if (exchange.kind == Kind::shared_value) return shared_value(exchange, memory);
-  if (values_of(exchange) <= seat) return std::nullopt;
-  // The seats of a joint image are consecutive latest values.
+  if (values_of(exchange) <= owner_slot) return std::nullopt;
+  // The owner slots of a joint image are consecutive latest values.
   const std::size_t each = memory.size() / values_of(exchange);
-  return latest_value(exchange, memory.subspan(seat * each, each));
+  return latest_value(exchange, memory.subspan(owner_slot * each, each));
 }
 
 nlohmann::ordered_json decode(const shm::Fields& schema, const std::vector<std::byte>& value) {
@@ -292,11 +292,11 @@ nlohmann::ordered_json decode(const shm::Fields& schema, const std::vector<std::
   return object;
 }
 
-std::string seat_place(const Layout& layout, std::uint32_t seat) {
+std::string owner_slot_place(const Layout& layout, std::uint32_t owner_slot) {
   for (const Exchange& exchange : layout.exchanges()) {
-    if (seat < exchange.first_seat) continue;
+    if (owner_slot < exchange.first_owner_slot) continue;
     const std::uint32_t producers = exchange.extent.producers;
-    const std::uint32_t index = seat - exchange.first_seat;
+    const std::uint32_t index = owner_slot - exchange.first_owner_slot;
     if (index < producers) return fmt::format("{} producer {}", exchange.name(), index);
     if (index < producers + exchange.extent.consumers) {
       return fmt::format("{} consumer {}", exchange.name(), index - producers);
@@ -310,17 +310,17 @@ nlohmann::ordered_json segment_json(const platform::Segment& segment, Time now) 
   nlohmann::ordered_json json = {{"segment", segment.name()},
                                  {"bytes", layout.size()},
                                  {"epoch", fmt::format("{:016x}", layout.epoch())}};
-  auto& seats = json["seats"] = nlohmann::ordered_json::array();
-  for (std::uint32_t i = 0; i < layout.seats(); ++i) {
-    const platform::SeatStatus status = segment.seat_status(i, now);
-    seats.push_back({{"place", seat_place(layout, i)},
-                     {"alive", status.alive},
-                     {"pid", status.owner.pid},
-                     {"start_time", status.owner.start_time},
-                     {"epoch", fmt::format("{:016x}", status.owner.epoch)},
-                     {"takeovers", status.takeovers},
-                     {"heartbeat_age", nullptr}});
-    if (status.since_heartbeat) seats.back()["heartbeat_age"] = to_seconds(*status.since_heartbeat);
+  auto& owner_slots = json["owner_slots"] = nlohmann::ordered_json::array();
+  for (std::uint32_t i = 0; i < layout.owner_slots(); ++i) {
+    const platform::OwnerSlotStatus status = segment.owner_slot_status(i, now);
+    owner_slots.push_back({{"place", owner_slot_place(layout, i)},
+                           {"alive", status.alive},
+                           {"pid", status.owner.pid},
+                           {"start_time", status.owner.start_time},
+                           {"epoch", fmt::format("{:016x}", status.owner.epoch)},
+                           {"takeovers", status.takeovers},
+                           {"heartbeat_age", nullptr}});
+    if (status.since_heartbeat) owner_slots.back()["heartbeat_age"] = to_seconds(*status.since_heartbeat);
   }
   auto& exchanges = json["exchanges"] = nlohmann::ordered_json::array();
   for (const Exchange& exchange : layout.exchanges()) {
@@ -349,12 +349,13 @@ std::string segment_text(const platform::Segment& segment, Time now) {
   fmt::format_to(out, "segment {}   {} bytes   epoch {:016x}\n\n", segment.name(), layout.size(),
                  layout.epoch());
   std::size_t width = 5;
-  for (std::uint32_t i = 0; i < layout.seats(); ++i) width = std::max(width, seat_place(layout, i).size());
-  fmt::format_to(out, "{:<{}}  {:>10}  {:<5}  {:>14}  {}\n", "seat", width, "process", "state", "heartbeat",
-                 "takeovers");
-  for (std::uint32_t i = 0; i < layout.seats(); ++i) {
-    const platform::SeatStatus status = segment.seat_status(i, now);
-    fmt::format_to(out, "{:<{}}  {:>10}  {:<5}  {:>14}  {}\n", seat_place(layout, i), width,
+  for (std::uint32_t i = 0; i < layout.owner_slots(); ++i)
+    width = std::max(width, owner_slot_place(layout, i).size());
+  fmt::format_to(out, "{:<{}}  {:>10}  {:<5}  {:>14}  {}\n", "owner_slot", width, "process", "state",
+                 "heartbeat", "takeovers");
+  for (std::uint32_t i = 0; i < layout.owner_slots(); ++i) {
+    const platform::OwnerSlotStatus status = segment.owner_slot_status(i, now);
+    fmt::format_to(out, "{:<{}}  {:>10}  {:<5}  {:>14}  {}\n", owner_slot_place(layout, i), width,
                    status.owner.pid == 0 ? "-" : std::to_string(status.owner.pid), state_text(status),
                    heartbeat_text(status), status.takeovers);
   }
@@ -366,10 +367,10 @@ std::string segment_text(const platform::Segment& segment, Time now) {
     if (progress.waiting) fmt::format_to(out, "  {} waiting", *progress.waiting);
     if (progress.written || progress.waiting) text += '\n';
     const auto values = decoded_values(layout, exchange);
-    for (std::size_t seat = 0; seat < values.size(); ++seat) {
-      if (values.size() > 1) fmt::format_to(out, "  of seat {}:\n", seat);
-      if (values[seat].is_null()) text += "  (no value)\n";
-      for (const auto& [name, field] : values[seat].items())
+    for (std::size_t owner_slot = 0; owner_slot < values.size(); ++owner_slot) {
+      if (values.size() > 1) fmt::format_to(out, "  of owner slot {}:\n", owner_slot);
+      if (values[owner_slot].is_null()) text += "  (no value)\n";
+      for (const auto& [name, field] : values[owner_slot].items())
         fmt::format_to(out, "  {}  {}\n", name, field_text(field));
     }
   }

@@ -21,10 +21,10 @@ struct ExchangeProgress {
 };
 ExchangeProgress progress_of(const shm::Layout& layout, const shm::Exchange& exchange);
 
-/// The latest value of an exchange, or of one of its seats; std::nullopt if there is none, or the writer was
+/// The latest value of an exchange, or of one of its owner slots; std::nullopt if there is none, or the writer was
 /// faster.
 std::optional<std::vector<std::byte>> value_of(const shm::Layout& layout, const shm::Exchange& exchange,
-                                               std::uint32_t seat);
+                                               std::uint32_t owner_slot);
 /// Number of values that an exchange holds: 0 for streams.
 std::uint32_t values_of(const shm::Exchange& exchange);
 
@@ -32,8 +32,8 @@ std::uint32_t values_of(const shm::Exchange& exchange);
 /// schema.bytes.
 nlohmann::ordered_json decode(const shm::Fields& schema, const std::vector<std::byte>& value);
 
-/// The owner of a seat, with its number: "segment" or "references producer 0".
-std::string seat_place(const shm::Layout& layout, std::uint32_t seat);
+/// The owner of a owner slot, with its number: "segment" or "references producer 0".
+std::string owner_slot_place(const shm::Layout& layout, std::uint32_t owner_slot);
 
 /// Everything known about a segment.
 nlohmann::ordered_json segment_json(const platform::Segment& segment, Time now);

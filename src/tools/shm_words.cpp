@@ -14,14 +14,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view image_schema = shm::schema_text<shm::JointImage>();
-constexpr std::string_view command_schema = shm::schema_text<shm::JointCommand>();
+constexpr std::string_view command_schema = shm::schema_text<shm::OwnerCommand>();
 constexpr std::string_view vehicle_schema = shm::schema_text<VehicleStatus>();
 
 template <class Enum>
 std::string_view word_of(std::uint64_t code) {
   return to_string(static_cast<Enum>(code));
 }
-std::string_view owner_word(std::uint64_t seat) { return seat == shm::no_owner ? "nobody" : ""; }
+std::string_view owner_word(std::uint64_t owner_slot) { return owner_slot == shm::no_owner ? "nobody" : ""; }
 std::string_view error_word(std::uint64_t code) {
   return code == 0 ? "none" : describe(static_cast<shm::Errc>(code));
 }
@@ -36,9 +36,9 @@ constexpr std::array coded_fields{
     Coded{image_schema, "owner", owner_word},
     Coded{image_schema, "phase", word_of<shm::JointPhase>},
     Coded{image_schema, "error", error_word},
-    Coded{image_schema, "answer", word_of<shm::SeatAnswer>},
+    Coded{image_schema, "answer", word_of<shm::OwnerSlotAnswer>},
     Coded{command_schema, "mode", word_of<shm::JointMode>},
-    Coded{vehicle_schema, "state", word_of<vehicle::DriveState>},
+    Coded{vehicle_schema, "state", word_of<vehicle::SupervisorState>},
     Coded{vehicle_schema, "cause", word_of<vehicle::StopCause>},
 };
 
@@ -50,7 +50,7 @@ void keep_rows(Json& value, const RowsInUse& rows) {
   for (auto& [name, column] : value.items()) {
     if (!column.is_array()) continue;
     auto& list = column.get_ref<Json::array_t&>();
-    list.resize(std::min(list.size(), list.size() == max_joints ? rows.joints : rows.seats));
+    list.resize(std::min(list.size(), list.size() == max_joints ? rows.joints : rows.slots));
   }
 }
 
@@ -58,7 +58,7 @@ void keep_rows(Json& value, const RowsInUse& rows) {
 
 std::optional<RowsInUse> rows_in_use(std::string_view schema, const Json& value) {
   if (schema != image_schema || !value.is_object()) return std::nullopt;
-  return RowsInUse{value["joints"].get<std::size_t>(), value["seats"].get<std::size_t>()};
+  return RowsInUse{value["joints"].get<std::size_t>(), value["slots"].get<std::size_t>()};
 }
 
 void put_words(std::string_view schema, const RowsInUse& rows, Json& value) {

@@ -1,5 +1,5 @@
 // Makes decoded values of takt's shared types readable: words replace codes, and unused rows of joints and
-// seats are removed.
+// owner slots are removed.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace takt::tools {
 /// The number of used rows of a joint image.
 struct RowsInUse {
   std::size_t joints = max_joints;
-  std::size_t seats = shm::max_joint_seats;
+  std::size_t slots = shm::max_joint_slots;
 };
 /// The rows in use of a decoded value, if its schema is that of a joint image.
 std::optional<RowsInUse> rows_in_use(std::string_view schema, const nlohmann::ordered_json& value);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "takt/app/bus.hpp"
+#include "takt/app/devices.hpp"
 #include "takt/app/error.hpp"
 #include "takt/drives/registry.hpp"
 #include "takt/platform/steady_clock.hpp"
@@ -70,32 +71,20 @@ SetupResult<std::unique_ptr<robot::CanPort>> open(const robot::BusDescription& b
 /// The bridges by options and description. Error: a bus that neither has.
 SetupResult<std::vector<Bridge>> open_bridges(const robot::RobotDescription& robot,
                                               const std::vector<std::string>& buses) {
-  std::vector<std::string> interfaces;
-  for (const robot::BusDescription& bus : robot.buses) interfaces.push_back(bus.interface);
-  for (const app::BusOverride& other : to_overrides(buses)) {
-    const auto bus = std::find_if(robot.buses.begin(), robot.buses.end(),
-                                  [&other](const auto& candidate) { return candidate.name == other.bus; });
-    if (bus == robot.buses.end()) {
-      std::string names;
-      for (const robot::BusDescription& known : robot.buses)
-        names += (names.empty() ? "" : ", ") + known.name;
-      return fail(app::Errc::no_such_bus,
-                  "robot " + robot.name + " has no bus " + other.bus + "; its buses are " + names);
-    }
-    interfaces[static_cast<std::size_t>(bus - robot.buses.begin())] = other.interface;
-  }
+  const auto interfaces = app::interfaces_of(robot, false, to_overrides(buses));
+  if (!interfaces) return tl::unexpected<SetupError>(interfaces.error());
   std::vector<Bridge> bridges;
-  for (std::size_t i = 0; i < interfaces.size(); ++i) {
+  for (std::size_t i = 0; i < interfaces->size(); ++i) {
     const robot::BusDescription& bus = robot.buses[i];
-    if (interfaces[i] == "virtual") {
+    if ((*interfaces)[i] == "virtual") {
       return fail(
           app::Errc::not_a_real_bus,
           fmt::format("bus {} is virtual: say where its boards are, --bus {}=can0, or --bus {}=pty:/tmp/{}",
                       bus.name, bus.name, bus.name, bus.name));
     }
-    auto port = open(bus, interfaces[i]);
+    auto port = open(bus, (*interfaces)[i]);
     if (!port) return tl::unexpected<SetupError>(std::move(port.error()));
-    bridges.push_back({i, interfaces[i], std::move(*port)});
+    bridges.push_back({i, (*interfaces)[i], std::move(*port)});
   }
   return bridges;
 }

@@ -28,7 +28,7 @@ std::string state_table(const motion::StateReply& state, std::string_view robot,
     fmt::format_to(out, ": {} [{}]", has_text ? state.message : motion::describe(state.reason),
                    motion::reason_name(state.reason));
   }
-  text += motion::way_on(state.robot, state.reason);
+  text += motion::next_step(state.robot, state.reason);
   fmt::format_to(out, "\ntime   {:.3f} s, {} active goal{}\n", state.time, state.active_goals,
                  state.active_goals == 1 ? "" : "s");
   fmt::format_to(out, "loop   {} cycles, {} overruns, {:.1f} us late, {:.1f} us busy\n", state.cycles,

@@ -1,5 +1,5 @@
-// The table-driven bit counts against an independent sender that writes every bit of a frame down, one after
-// another, and against the published numbers.
+// Tests the table-driven bit counts against an independent sender that writes every bit of a frame, and
+// against published numbers.
 #include "takt/can/bits.hpp"
 
 #include <doctest/doctest.h>
@@ -32,8 +32,8 @@ std::uint32_t naive_crc15(const Bits& bits) {
 
 enum class Sender { correct, forgets_stuff_bits };
 
-/// Sends the bits one by one; tells after how many of them (1-based) a stuff bit followed. The faulty sender
-/// does not let the stuff bit begin the next run.
+/// Sends the bits one by one. Returns after which bits (counted from 1) a stuff bit followed. In the faulty
+/// sender, the stuff bit does not start the next run.
 std::vector<std::size_t> stuff_positions(const Bits& bits, Sender sender) {
   std::vector<std::size_t> positions;
   Bits sent;
@@ -84,10 +84,10 @@ FrameBits naive_frame_bits(const Frame& frame, Sender sender = Sender::correct) 
   std::uint32_t nominal = static_cast<std::uint32_t>(arbitration) + 13;
   std::uint32_t data = static_cast<std::uint32_t>(bits.size() - arbitration);
   for (const std::size_t position : stuff_positions(bits, sender)) {
-    if (position == bits.size()) continue;  // the first fixed stuff bit stands there
+    if (position == bits.size()) continue;  // the first fixed stuff bit replaces it
     (position < arbitration ? nominal : data) += 1;
   }
-  // Stuff count and checksum: a fixed stuff bit before the first and after every fourth bit.
+  // Stuff count and checksum: a fixed stuff bit before the first bit and after every fourth.
   const std::uint32_t tail = 4 + (frame.length <= 16 ? 17U : 21U);
   for (std::uint32_t i = 0; i < tail; ++i) data += i % 4 == 0 ? 2U : 1U;
   return frame.bit_rate_switch ? FrameBits{nominal, data} : FrameBits{nominal + data, 0};
@@ -110,7 +110,7 @@ Frame random_frame(std::mt19937_64& random) {
   const auto kind = test::uniform_int(random, 0, 3);
   for (std::size_t i = 0; i < frame.length && !frame.remote; ++i) {
     const auto byte = static_cast<std::uint8_t>(random());
-    // Random bytes, long runs, the worst pattern, and runs of five that meet byte borders.
+    // Random bytes, long runs, the worst pattern, and runs of five across byte borders.
     constexpr std::array<std::uint8_t, 5> runs = {0xF8, 0x3E, 0x0F, 0x83, 0xE0};
     frame.data[i] = kind == 0   ? byte
                     : kind == 1 ? static_cast<std::uint8_t>(byte % 2 != 0 ? 0xFF : 0)

@@ -1,5 +1,5 @@
-// Plans against the published table and against adding up by hand; the mean bits of a frame against exact ones of random
-// frames; and the meter against a plain account of everything that it was told.
+// Tests bus plans against the published table and hand calculation. Tests mean bits of a frame against exact
+// bits of random frames, and the meter against a plain record of all its frames.
 #include "takt/can/bus_load.hpp"
 
 #include <doctest/doctest.h>
@@ -104,10 +104,10 @@ TEST_CASE("mean bits are those of random frames, of every format") {
         const MeanFrameBits mean = mean_frame_bits(length, format);
         CAPTURE(length);
         CAPTURE(extended);
-        // Some standard deviations of the mean: a stuff bit less would be seen.
+        // The limit is some standard deviations of the mean; one missing stuff bit exceeds it.
         REQUIRE(std::abs(nominal / static_cast<double>(count) - mean.nominal) < 0.25);
         REQUIRE(std::abs(data / static_cast<double>(count) - mean.data) < 0.25);
-        // The check bites: a mean that forgot the stuff bits would be less.
+        // The check detects a mean without stuff bits, which is smaller.
         REQUIRE(mean.total() >= min_frame_bits(length, format).total() + 0.3);
         REQUIRE(mean.total() <= max_frame_bits(length, format).total());
       }
@@ -130,7 +130,7 @@ TEST_CASE("the meter's load is the time on the wire by the window") {
       meter.note(frame);
       account.emplace_back(now, transmission_time(frame, rates.nominal, rates.data));
       now += Duration(test::uniform_int(random, 200'000, i % 50 == 0 ? 150'000'000 : 1'000'000));
-      // The window begins with a slice of 10 ms: the account knows which.
+      // The window begins with a slice of 10 ms; the record knows which one.
       const Time start = std::max(first, Time((now.time_since_epoch() / 10ms - 9) * Duration(10ms)));
       Duration busy{};
       for (const auto& entry : account) {
@@ -170,7 +170,7 @@ TEST_CASE("the meter counts frames, gaps and jitter of the messages that it watc
   CHECK(meter.statistics(0x100, true)->rate() == 0);
   CHECK(!meter.statistics(0x7FF, false));
   CHECK(meter.unwatched() == 1);
-  CHECK(meter.overdue(Time(95ms)) == 1);  // 0x050, never heard
+  CHECK(meter.overdue(Time(95ms)) == 1);  // 0x050 was never received
   CHECK(meter.overdue(Time(96ms)) == 2);
   meter.reset_statistics();
   CHECK(meter.statistics(0x100, false)->frames == 0);
@@ -191,7 +191,7 @@ TEST_CASE("stamps from the ends of time, as a damaged log may have them, are gap
   }
   const MessageStatistics statistics = meter.statistics(0x100, false).value();
   CHECK(statistics.frames == 5);
-  CHECK(statistics.longest < Duration::max());  // forward leaps are missing frames, not intervals
+  CHECK(statistics.longest < Duration::max());  // forward leaps count as missing frames, not as intervals
   CHECK(statistics.missing == 2 * static_cast<std::uint64_t>(Duration::max() / 10ms) - 2);
 }
 
@@ -210,7 +210,7 @@ TEST_CASE("stamps from the future hide the load for a window at most") {
     for (; now < 200ms; now += 1ms) note(now);
     const double share = to_seconds(transmission_time(frame, 1'000'000, 1'000'000)) / 1e-3;
     CHECK(meter.load(Time(now)) > 0.99 * share);
-    CHECK(meter.load(Time(now)) < 1.11 * share);  // one frame in eleven of a slice may be from the future
+    CHECK(meter.load(Time(now)) < 1.11 * share);  // one frame of eleven may be from the future
   }
 }
 

@@ -114,7 +114,7 @@ TEST_CASE("the health of a bus follows it from active to bus-off and back") {
   health.note(report(CAN_ERR_CRTL | CAN_ERR_CNT, {0, CAN_ERR_CRTL_TX_PASSIVE, 0, 0, 0, 0, 128, 3}));
   CHECK(health.state == BusState::passive);
   health.note(report(CAN_ERR_ACK | CAN_ERR_PROT | CAN_ERR_LOSTARB | CAN_ERR_TX_TIMEOUT));
-  CHECK(health.state == BusState::passive);  // says nothing of it
+  CHECK(health.state == BusState::passive);  // the report contains no state
   CHECK(health.counters == ErrorCounters{128, 3});
   health.note(report(CAN_ERR_BUSOFF));
   CHECK(health.state == BusState::bus_off);

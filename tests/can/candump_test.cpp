@@ -1,4 +1,4 @@
-// Log lines against ones that candump and python-can wrote, every frame there and back, and a file of any size.
+// Tests log lines of candump and python-can, round trips of all kinds of frames, and a file of any size.
 #include "takt/can/candump.hpp"
 
 #include <doctest/doctest.h>

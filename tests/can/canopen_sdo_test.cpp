@@ -1,5 +1,5 @@
-// SDO transfers: against frames written down from the standard, client against server for every size, and a
-// client against servers that answer late, wrong, or with lies.
+// Tests SDO transfers against frames of the standard, and client against server for every size. Also tests a
+// client against servers that answer late, incorrectly, or with wrong sizes.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -31,7 +31,7 @@ constexpr Time start{};
 Frame request(std::initializer_list<std::uint8_t> bytes) { return *make_frame(0x609, Bytes(bytes)); }
 Frame reply(std::initializer_list<std::uint8_t> bytes) { return *make_frame(0x589, Bytes(bytes)); }
 
-/// A dictionary of byte strings.
+/// An object dictionary of byte strings.
 struct Dictionary {
   std::map<std::uint32_t, Bytes> objects;
   SdoAbort refusal = SdoAbort::none;
@@ -51,7 +51,7 @@ struct Dictionary {
   }
 };
 
-/// Carries frames between the two until the client is done.
+/// Carries frames between client and server until the client is done.
 template <class Client, class Server>
 int transfer(Client& client, Server& server, Dictionary& dictionary) {
   int frames = 0;
@@ -66,7 +66,7 @@ int transfer(Client& client, Server& server, Dictionary& dictionary) {
   return frames;
 }
 
-/// The client's upload against answers that a test writes down; how it ends.
+/// Runs an upload of the client against given answers; returns how it ended.
 SdoAbort upload_against(std::initializer_list<Frame> answers, std::size_t room_size = 64) {
   SdoClient client(node, 10ms);
   Bytes room(room_size);
@@ -161,7 +161,7 @@ TEST_CASE("client and server carry objects of any size, in as few frames as ther
     CHECK(transfer(client, server, dictionary) == expected);
     CHECK(client.state() == SdoState::done);
     CHECK(room == data);
-    if (size > 1) {  // into less room than it needs
+    if (size > 1) {  // the room is too small
       Bytes less(size - 1);
       client.upload(object, less);
       transfer(client, server, dictionary);
@@ -183,7 +183,7 @@ TEST_CASE("a server says why not, by name") {
   CHECK(client.state() == SdoState::aborted);
   CHECK(client.abort() == SdoAbort::no_such_object);
   CHECK(describe(client.abort()) == "the object does not exist");
-  CHECK_FALSE(client.poll(start).has_value());  // the server knows already
+  CHECK_FALSE(client.poll(start).has_value());  // the server already knows of the abort
   dictionary.refusal = SdoAbort::value_too_high;
   REQUIRE(client.download(ObjectWrite{object, 1, 4}));
   transfer(client, server, dictionary);
@@ -206,7 +206,7 @@ TEST_CASE("whoever lies about sizes, toggles or steps is aborted with the code f
   CHECK(upload_against({nine, reply({0x60, 0x01, 0x20, 3, 0, 0, 0, 0})}) == SdoAbort::unknown_command);
   CHECK(upload_against({reply({0x60, 0x01, 0x20, 3, 0, 0, 0, 0})}) == SdoAbort::unknown_command);
   CHECK(upload_against({reply({0x43, 0x01, 0x20, 3, 1, 2, 3, 4})}, 2) == SdoAbort::out_of_memory);
-  CHECK(upload_against({reply({0x42, 0x01, 0x20, 3, 1, 2, 3, 4})}, 2) == SdoAbort::none);  // no size claimed
+  CHECK(upload_against({reply({0x42, 0x01, 0x20, 3, 1, 2, 3, 4})}, 2) == SdoAbort::none);  // without a size
 }
 
 TEST_CASE("a server that is silent is given up, and told so; its late answers are passed over") {
@@ -224,7 +224,7 @@ TEST_CASE("a server that is silent is given up, and told so; its late answers ar
 
   Bytes room(4);
   client.upload({0x6041, 0}, room);
-  CHECK(client.receive(reply({0x43, 0x41, 0x60, 0, 1, 2, 3, 4})));  // before it was asked
+  CHECK(client.receive(reply({0x43, 0x41, 0x60, 0, 1, 2, 3, 4})));  // before the request
   CHECK(client.state() == SdoState::busy);
   CHECK(client.poll(start + 20ms).has_value());
   CHECK(client.receive(reply({0x60, 0x01, 0x20, 3, 0, 0, 0, 0})));
@@ -305,7 +305,7 @@ TEST_CASE(
   REQUIRE(configurator.current() != nullptr);
   CHECK(configurator.current()->object == Address{0x6060, 0});
 
-  dictionary.refusal = SdoAbort::value_too_high;  // no excuse, even for what is optional
+  dictionary.refusal = SdoAbort::value_too_high;  // not excused, even for an optional object
   configurator.start(std::span(writes).subspan(1));
   CHECK(transfer(configurator, server, dictionary) == 1);
   CHECK(configurator.state() == SdoState::aborted);

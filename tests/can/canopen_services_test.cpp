@@ -1,5 +1,5 @@
-// CANopen's small services against frames written down byte by byte from the standard, and against every
-// frame that is too short, of another kind, or says what the standard does not define.
+// Tests the small CANopen services against frames of the standard, byte by byte. Also tests frames that are
+// too short, of another kind, or undefined in the standard.
 #include <doctest/doctest.h>
 
 #include <initializer_list>
@@ -22,7 +22,7 @@ Frame frame_of(std::uint32_t id, std::initializer_list<std::uint8_t> bytes) {
   return *make_frame(id, std::vector<std::uint8_t>(bytes));
 }
 
-/// What every decoder must say of frames that differ from a good one in their shape.
+/// Checks that a decoder rejects frames whose format differs from a good frame.
 template <class Decode>
 void check_shapes(const Frame& good, Decode decode, bool any_shorter = false) {
   CHECK(decode(good).has_value());
@@ -97,7 +97,7 @@ TEST_CASE("a heartbeat is due at once, once per period, and not made up for afte
   CHECK(timer.next() == Time(1010ms));
   CHECK_FALSE(timer.due(Time(1s)));
   CHECK_FALSE(timer.due(Time(1009ms)));
-  CHECK(timer.due(Time(1012ms)));  // a little late: the next one is not
+  CHECK(timer.due(Time(1012ms)));  // a little late: the next one is on time
   CHECK(timer.next() == Time(1020ms));
   HeartbeatTimer never(0ms);
   CHECK_FALSE(never.due(Time(1s)));

@@ -1,5 +1,5 @@
-// The drive state machine against a table of the standard's transitions, for every status word that there is;
-// and the control of one drive against a drive of a few lines that lives by that table.
+// Tests the drive state machine against the standard's table of transitions, for every status word. Tests the
+// control of one drive against a small drive model that follows that table.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -26,7 +26,7 @@ constexpr std::array states = {State::not_ready_to_switch_on, State::switch_on_d
 constexpr std::array targets = {Target::off, Target::ready, Target::switched_on, Target::operation_enabled,
                                 Target::quick_stop};
 
-/// The rows of the standard: bits 15 to 0, x for whatever.
+/// The rows of the standard: bits 15 to 0; x matches both values.
 constexpr std::array<std::string_view, 8> patterns = {
     "xxxxxxxxx0xx0000", "xxxxxxxxx1xx0000", "xxxxxxxxx01x0001", "xxxxxxxxx01x0011",
     "xxxxxxxxx01x0111", "xxxxxxxxx00x0111", "xxxxxxxxx0xx1111", "xxxxxxxxx0xx1000"};
@@ -39,7 +39,7 @@ bool matches(std::uint32_t word, std::string_view pattern) {
   return true;
 }
 
-/// The transitions that a control word causes: from, to, the word's bits 7 to 0 (^ for a rising edge).
+/// The transitions of a control word: from, to, and the word's bits 7 to 0 (^ for a rising edge).
 struct Transition {
   State from;
   State to;
@@ -84,14 +84,14 @@ constexpr std::uint16_t word_of(State state) {
   return words[static_cast<std::size_t>(state)];
 }
 
-/// A drive that takes what it is told at once and answers in the same cycle.
+/// A drive that executes commands at once and answers in the same cycle.
 struct ModelDrive {
   State state = State::switch_on_disabled;
   std::uint16_t previous = 0;
   Mode mode = Mode::none;
   bool has_mode = true;
   std::int32_t position = 1000;
-  std::uint16_t bits = 0;  ///< of the status word, that its modes set
+  std::uint16_t bits = 0;  ///< mode-specific bits of the status word
   int edges = 0;
   std::int32_t target_when_enabled = 0;
 
@@ -165,7 +165,7 @@ TEST_CASE("for every status word, target and past, one control word never causes
            std::initializer_list<std::uint16_t>{0x00, 0x06, 0x07, 0x0F, 0x02, 0x80, 0x9F, 0x10F}) {
         for (const bool resume : {false, true}) {
           const std::uint16_t word = next_control_word(state, target, previous, resume);
-          REQUIRE((word & ~0x0FU) == 0);  // no bit of a mode, and none that resets
+          REQUIRE((word & ~0x0FU) == 0);  // no mode-specific bit and no fault reset
           if (!state) {
             if (target == Target::off) REQUIRE(word == 0);
             if (target == Target::quick_stop) REQUIRE(word == 2);
@@ -261,7 +261,7 @@ TEST_CASE("a drive comes up in four cycles, in its mode and where it stands, and
   }
   CHECK(rig.control.enabled());
   CHECK(rig.drive.target_when_enabled == 1000);
-  CHECK(rig.command.position == 5000);  // only now
+  CHECK(rig.command.position == 5000);  // only after the change
   rig.demand.target = Target::off;
   rig.cycle();
   CHECK(rig.drive.state == State::switch_on_disabled);
@@ -317,10 +317,10 @@ TEST_CASE("a mode that changes while the drive is enabled moves nothing before t
       rig.cycles(3);
       rig.drive.position = from == Mode::cyclic_position ? 1000 : 2000;
       rig.drive.has_mode = false;
-      rig.cycle();  // tells where it is now
+      rig.cycle();  // reports its present position
       rig.demand.mode = to;
       for (int wait = 0; wait < 3; ++wait) {
-        rig.drive.position += from == Mode::cyclic_position ? 0 : 5;  // it still moves
+        rig.drive.position += from == Mode::cyclic_position ? 0 : 5;  // it is still moving
         const std::int32_t told = rig.control.feedback().position;
         rig.cycle();
         CHECK(rig.command.mode == to);
@@ -362,7 +362,7 @@ TEST_CASE(
       rig.cycles(2);
       CHECK(rig.command.velocity == 0);
       CHECK(rig.command.torque == 0);
-      CHECK(rig.command.position == 3000);  // the mode that it was told would not move either
+      CHECK(rig.command.position == 3000);  // the commanded mode would not move the drive either
       CHECK(rig.high(control::halt) == (from != Mode::cyclic_velocity && from != Mode::cyclic_torque));
       CHECK(rig.drive.state == State::operation_enabled);
       rig.demand.halt = false;
@@ -380,7 +380,7 @@ TEST_CASE(
     "anew") {
   Rig rig;
   rig.enable();
-  rig.drive.position = 900;  // it lags
+  rig.drive.position = 900;  // it lags behind
   rig.demand.velocity = 3;
   const auto move = [&](int cycles) {
     while (cycles-- > 0) {
@@ -424,7 +424,7 @@ TEST_CASE("a status word that makes no sense changes nothing, unless they all do
   rig.drive.position = 900;
   rig.demand.position = 1010;
   rig.cycle();
-  rig.drive.bits = 0x0068;  // with 0x27: no state
+  rig.drive.bits = 0x0068;  // together with 0x27: not a state
   rig.cycles(2);
   CHECK_FALSE(rig.control.state().has_value());
   CHECK(rig.command.control_word == 0x0F);
@@ -460,7 +460,7 @@ TEST_CASE("a fault that persists sees a few edges, each a few cycles long, and n
   rig.drive.state = State::fault_reaction_active;
   rig.demand = {.target = Target::operation_enabled, .clear_fault = true};
   rig.cycles(3);
-  CHECK(rig.drive.edges == 0);  // it would not listen
+  CHECK(rig.drive.edges == 0);  // the drive would ignore it
   rig.drive.state = State::fault;
   rig.demand.clear_fault = false;
   rig.cycle();
@@ -522,13 +522,13 @@ TEST_CASE("profile position: each target goes through the whole handshake, and t
   CHECK(rig.command.position == 1000);
   rig.demand.position = 2000;
   rig.cycles(3);
-  CHECK(rig.high(control::new_setpoint));  // still the first one, not acknowledged
+  CHECK(rig.high(control::new_setpoint));  // still the first target, not acknowledged
   CHECK(rig.command.position == 1000);
   rig.drive.bits = status::setpoint_acknowledge | status::target_reached;
   rig.cycles(2);
   CHECK_FALSE(rig.high(control::new_setpoint));
   CHECK(rig.command.position == 1000);
-  CHECK_FALSE(rig.control.target_reached());  // of the one before
+  CHECK_FALSE(rig.control.target_reached());  // refers to the previous target
   rig.demand.position = 3000;
   rig.drive.bits = status::target_reached;
   rig.cycles(2);
@@ -558,12 +558,12 @@ TEST_CASE(
                         Case{status::target_reached, Homing::interrupted}}) {
     Rig rig;
     rig.enable(Mode::homing);
-    rig.drive.bits = status::homing_attained | status::target_reached;  // of yesterday
+    rig.drive.bits = status::homing_attained | status::target_reached;  // from an earlier homing
     rig.cycles(3);
     CHECK(rig.control.homing() == Homing::idle);
     CHECK_FALSE(rig.high(control::start_homing));
     rig.demand.home = true;
-    rig.cycles(50);  // until it begins
+    rig.cycles(50);  // until homing starts
     CHECK(rig.control.homing() == Homing::running);
     CHECK(rig.high(control::start_homing));
     rig.drive.bits = 0;
@@ -582,7 +582,7 @@ TEST_CASE(
     rig.cycle();
     CHECK(rig.control.homing() == Homing::idle);
   }
-  Rig quick;  // a drive that is at home at once never says that it runs
+  Rig quick;  // a drive at home never reports that homing runs
   quick.enable(Mode::homing);
   quick.drive.bits = status::homing_attained | status::target_reached;
   quick.demand.home = true;

@@ -1,4 +1,4 @@
-// The error counters by the rules of ISO 11898-1, one rule at a time.
+// Tests the error counters against the rules of ISO 11898-1, one rule at a time.
 #include "takt/can/fault_confinement.hpp"
 
 #include <doctest/doctest.h>
@@ -31,7 +31,7 @@ TEST_CASE("warning from 96, passive from 128, bus-off from 256") {
   static_assert(after(31).state() == BusState::passive && after(32).state() == BusState::bus_off);
   static_assert(after(0, 95).state() == BusState::active && after(0, 96).state() == BusState::warning);
   static_assert(after(0, 127).state() == BusState::warning && after(0, 128).state() == BusState::passive);
-  static_assert(after(0, 1'000).state() == BusState::passive);  // receiving alone never switches a node off
+  static_assert(after(0, 1'000).state() == BusState::passive);  // receive errors alone never lead to bus-off
   static_assert(after(0, 1'000).counters() == ErrorCounters{0, 255});
   CHECK(after(32).counters() == ErrorCounters{255, 0});
 }

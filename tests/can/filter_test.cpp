@@ -73,7 +73,7 @@ TEST_CASE("merging changes nothing of what passes, as long as there is room") {
     std::vector<Filter> wanted(static_cast<std::size_t>(test::uniform_int(random, 0, 60)));
     for (Filter& filter : wanted) {
       filter.extended = test::uniform_int(random, 0, 3) == 0;
-      filter.id = static_cast<std::uint32_t>(random()) & 0x8F;  // close together: much to merge
+      filter.id = static_cast<std::uint32_t>(random()) & 0x8F;  // close together, so that many merge
       filter.mask = ~static_cast<std::uint32_t>(random() & random() & random());
       if (filter.extended) filter.mask |= 0x1FFFF800;
     }
@@ -114,7 +114,7 @@ TEST_CASE("a limit lets through as little as it can: gaps are closed where they 
   CHECK_FALSE(any_passes(merged, 0x104, false));
 }
 
-// With a time that grew with the cube of their number this would take half a minute.
+// If the time grew with the cube of the number of filters, this would take half a minute.
 TEST_CASE("the filters of a large database are merged") {
   std::mt19937_64 random = test::generator(2);
   std::vector<Filter> wanted(5'000);
@@ -123,7 +123,7 @@ TEST_CASE("the filters of a large database are merged") {
   }
   std::vector<Filter> memory = wanted;
   const auto merged = merge_filters(memory);
-  // The last joint may cover more than the two that it joins, and so leave room.
+  // The last join may cover more filters than its two, and so leave room.
   CHECK(merged.size() <= max_filters);
   CHECK(merged.size() > max_filters / 2);
   for (const Filter& filter : wanted) REQUIRE(any_passes(merged, filter.id, true));

@@ -1,5 +1,5 @@
-// The frames of all Hubo boards and sensors, settings and replies: byte by byte from the protocol's description, over random
-// values both ways, against any bytes, and refused where they are of another shape.
+// Tests the frames of all Hubo boards and sensors, settings and replies. Compares bytes with the protocol's
+// description, random values in round trips, and the rejection of frames of other formats.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -25,7 +25,7 @@ Word any(std::mt19937_64& random) {
   return static_cast<Word>(random());
 }
 
-/// Of every message an arbitrary one that can be sent.
+/// Makes a random valid message of each type.
 struct AnyMessage {
   std::mt19937_64 random = test::generator(11);
 
@@ -38,7 +38,8 @@ struct AnyMessage {
   std::int32_t counts() { return any<std::int32_t>(random); }
 };
 
-/// Sends, receives, and has the same again; what is shorter, of another kind or of another identifier is refused.
+/// Encodes and decodes a message and compares. Shorter frames and frames of another kind or identifier must
+/// be rejected.
 template <class Message, class... Options>
 void check_both_ways(const Message& message, Options... options) {
   Frame frame;
@@ -70,7 +71,7 @@ Errc refusal(const Message& message, Options... options) {
   frame.id = 0x123;
   const Status status = encode_into(frame, message, options...);
   REQUIRE(!status.has_value());
-  CHECK(frame.id == 0x123);  // nothing was half done
+  CHECK(frame.id == 0x123);  // the frame is unchanged
   for (int i = 1; i <= 15; ++i) {
     if (status.error() == static_cast<Errc>(i)) return static_cast<Errc>(i);
   }
@@ -99,7 +100,7 @@ TEST_CASE("references of wrists, necks and fingers are the bytes that the boards
 TEST_CASE("requests and orders of every kind are the bytes that the boards know") {
   CHECK(*encode(current_request(7)) == classic(0x001, {7, 0x04}));
   CHECK(*encode(control_mode(7, ControlMode::hybrid)) == classic(0x001, {7, 0x10, 2}));
-  CHECK(*encode(switching_mode(7, false)) == classic(0x001, {7, 0x13, 1}));  // hubo-ach's has no argument
+  CHECK(*encode(switching_mode(7, false)) == classic(0x001, {7, 0x13, 1}));  // hubo-ach sends no argument
   CHECK(*encode(alarm(7, 2)) == classic(0x001, {7, 0x82, 2}));
   CHECK(*encode(beep(7, 15)) == classic(0x001, {7, 0x83, 15}));
   CHECK(*encode(power_request()) == classic(0x001, {0x0E, 0xE0}));
@@ -275,7 +276,7 @@ TEST_CASE("what is sent is received, whatever it says") {
     check_both_ways(SensorCommand{4, SensorOrder::null_inertial});
     check_both_ways(InertialRequest{5}, Dialect::podo);
     check_both_ways(PowerReply{tens() / 100, tens() / 100, tens() / 10});
-    // Radians come back to within the rounding of the division: the units are the same.
+    // Radians come back within the rounding of the division; the units are the same.
     const Inertial inertial{3, tens() * unit, tens() * unit, tens() * unit, tens() * unit};
     const Inertial back = *decode<Inertial>(*encode(inertial));
     REQUIRE(*encode(back) == *encode(inertial));
@@ -310,7 +311,7 @@ TEST_CASE("numbers are clamped to their field or refused, and what is no number 
   CHECK(refusal(FingerDuty{1, {0, 0, -101}}, BoardKind::hybrid) == Errc::out_of_range);
   CHECK(refusal(HandEncoders{1, 2, {}}) == Errc::out_of_range);
   CHECK(refusal(Gains{1, GainLoop::position, 2, 0, 0, 0}) == Errc::out_of_range);
-  CHECK(refusal(DeadZone{1, 4, 0}) == Errc::out_of_range);  // its code would ask for a parameter
+  CHECK(refusal(DeadZone{1, 4, 0}) == Errc::out_of_range);  // its code would request a parameter
   CHECK(refusal(EncoderResolution{1, 0, 0x4000, false, {}}) == Errc::out_of_range);
   CHECK(refusal(HomeMotion{1, 5, 0, 0, 0, {}, 0}) == Errc::out_of_range);
   CHECK(refusal(HomeMotion{1, 0, 0, 0, 0, {}, 101}) == Errc::out_of_range);
@@ -364,20 +365,20 @@ TEST_CASE("what an answer means is what was asked, one question for each board a
   using namespace std::chrono_literals;
   Asked asked(10ms);
   const Frame answer = classic(0x1C5, {0, 0, 0, 0, 0, 0, 0, 0});
-  CHECK(!asked.answered(answer, Time(0ms)).has_value());  // nobody asked
+  CHECK(!asked.answered(answer, Time(0ms)).has_value());  // no request was sent
   CHECK(asked.ask(current_request(5), Time(0ms)));
   CHECK(!asked.ask(parameter_request(5, ParameterPage::a), Time(1ms)));
   CHECK(asked.ask(parameter_request(6, ParameterPage::b, 1), Time(1ms)));
-  CHECK(asked.ask(status_request(5), Time(1ms)));  // its answer speaks for itself
+  CHECK(asked.ask(status_request(5), Time(1ms)));  // its answer is unambiguous
   CHECK(asked.answered(answer, Time(2ms)) == current_request(5));
-  CHECK(!asked.answered(answer, Time(2ms)).has_value());  // once
+  CHECK(!asked.answered(answer, Time(2ms)).has_value());  // only once
   CHECK(asked.answered(classic(0x1C6, {0, 0, 0, 0, 0, 0, 0, 0}), Time(3ms)) ==
         parameter_request(6, ParameterPage::b, 1));
 
   CHECK(asked.ask(current_request(5), Time(10ms)));
   CHECK(!asked.answered(answer, Time(21ms)).has_value());  // too late
   CHECK(asked.ask(current_request(5), Time(30ms)));
-  CHECK(asked.ask(parameter_request(5, ParameterPage::h), Time(41ms)));  // given up
+  CHECK(asked.ask(parameter_request(5, ParameterPage::h), Time(41ms)));  // after the timeout
   CHECK(asked.answered(answer, Time(42ms)) == parameter_request(5, ParameterPage::h));
   CHECK(!asked.answered(classic(0x175, {0, 0, 0, 0, 0, 0, 0, 0}), Time(42ms)).has_value());
   CHECK(asked.ask(current_request(0x30), Time(50ms)));

@@ -1,5 +1,5 @@
-// The Hubo codec against frames written down byte by byte from the protocol's description, over random values
-// both ways, and against every frame that is too short, too long, or of another kind.
+// Tests the Hubo codec: bytes from the protocol's description, round trips of random values, and rejection.
+// Rejected frames are too short, too long, or of another kind.
 #include "takt/can/hubo.hpp"
 
 #include <doctest/doctest.h>
@@ -17,8 +17,7 @@ namespace {
 
 Frame classic(std::uint32_t id, std::vector<std::uint8_t> bytes) { return *make_frame(id, bytes); }
 
-/// Every length but those from `least` to `most` is refused, and so are frames of another format or
-/// identifier.
+/// Checks that lengths outside `least` to `most`, and frames of another format or identifier, are rejected.
 template <class Decode>
 void check_refusals(const Frame& good, std::size_t least, std::size_t most, Decode decode) {
   REQUIRE(decode(good).has_value());
@@ -56,7 +55,7 @@ constexpr std::uint32_t known_faults(Dialect dialect) {
 }  // namespace
 
 TEST_CASE("frames are the bytes that the boards know") {
-  // Written out from the protocol's description, not from the encoder.
+  // The bytes come from the protocol's description, not from the encoder.
   CHECK(*encode(Reference{0x08, {0x123456, -0x123456}}) ==
         classic(0x018, {0x56, 0x34, 0x12, 0x56, 0x34, 0x92}));
   CHECK(*encode(Reference{0x16, {-1, 1}}) == classic(0x026, {0x01, 0x00, 0x80, 0x01, 0x00, 0x00}));

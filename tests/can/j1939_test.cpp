@@ -1,5 +1,5 @@
-// Identifiers and NAMEs of J1939 against numbers worked out by hand, there and back; and devices that claim addresses from one
-// another on a bus without errors.
+// Tests identifiers and NAMEs of J1939 against hand calculation, in both directions. Tests devices that
+// compete for addresses on a bus without errors.
 #include "takt/can/j1939.hpp"
 
 #include <doctest/doctest.h>
@@ -33,7 +33,7 @@ AddressClaim device(std::uint32_t identity, std::uint8_t preferred, bool arbitra
   return *AddressClaim::create({.identity = identity, .arbitrary_address = arbitrary}, preferred);
 }
 
-/// All devices hear all others but themselves, in steps of 1 ms.
+/// Each device receives the frames of all others, in steps of 1 ms.
 void run(std::vector<AddressClaim>& devices, Time& now, Duration duration) {
   for (const Time end = now + duration; now < end; now += 1ms) {
     for (std::size_t from = 0; from < devices.size(); ++from) {
@@ -51,7 +51,7 @@ void run(std::vector<AddressClaim>& devices, Time& now, Duration duration) {
 TEST_CASE("an identifier says priority, group, source and destination") {
   CHECK(decode_id(0x0CF0'0400) == Id{3, 0xF004, 0x00, broadcast_address});  // engine controller 1
   CHECK(decode_id(0x18EA'FF17) == Id{6, pgn_request, 0x17, 0xFF});
-  CHECK(decode_id(0x18EE'FF80) == Id{6, pgn_address_claimed, 0x80, 0xFF});  // not group 0xEEFF
+  CHECK(decode_id(0x18EE'FF80) == Id{6, pgn_address_claimed, 0x80, 0xFF});  // and not group 0xEEFF
   CHECK(decode_id(0x1DEF'2103) == Id{7, 0x1EF00, 0x03, 0x21});
   CHECK(encode_id({6, pgn_address_claimed, 0x80, 0xFF}) == 0x18EE'FF80);
   CHECK(encode_id({8, 0, 0, 0}).error() == Errc::out_of_range);
@@ -102,7 +102,7 @@ TEST_CASE("an address that nobody contests may be used after a quarter of a seco
 
   AddressClaim late = device(7, 0x80);
   late.start({});
-  CHECK(late.next_frame(Time(1s)).has_value());  // its time begins when it could be heard
+  CHECK(late.next_frame(Time(1s)).has_value());  // its time begins with the first transmission
   CHECK(!late.next_frame(Time(1s) + claim_time - 1ns));
   CHECK(!late.address());
   CHECK(!late.next_frame(Time(1s) + claim_time));
@@ -141,7 +141,7 @@ TEST_CASE("devices that can take any address all get one of their own") {
     addresses.insert(*claim.address());
   }
   CHECK(addresses.size() == devices.size());
-  CHECK(devices.back().address() == 0x80);  // of the lowest NAME
+  CHECK(devices.back().address() == 0x80);  // the device with the lowest NAME
 }
 
 TEST_CASE("a device without an address says so, when it lost it and when it is asked, and not all at once") {
@@ -175,7 +175,7 @@ TEST_CASE("who asks for claims gets them, and others' addresses are not taken") 
         now);
     CHECK(claim.next_frame(now).has_value() == (destination != 0x21));
   }
-  claim.receive(claim_of(500 | std::uint64_t{1} << 63, 0x20), now);  // its own
+  claim.receive(claim_of(500 | std::uint64_t{1} << 63, 0x20), now);  // its own NAME
   CHECK(!claim.next_frame(now));
   for (unsigned address = 128; address <= 247; ++address) {
     if (address != 200) claim.receive(claim_of(address, static_cast<std::uint8_t>(address)), now);

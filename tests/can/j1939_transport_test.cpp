@@ -1,5 +1,6 @@
-// Long J1939 messages: the frames of one transfer by the letter of the standard, every way in which it can go wrong, and random
-// messages of several devices over a bus that loses frames: each arrives whole, or somebody says that it did not.
+// Tests long J1939 messages: the frames of one transfer as the standard defines them, and every failure. Also
+// tests random messages of several devices on a bus that loses frames. Each message arrives completely or is
+// reported as lost.
 #include "takt/can/j1939_transport.hpp"
 
 #include <doctest/doctest.h>
@@ -55,14 +56,14 @@ Frame bam(std::uint8_t source, std::uint16_t length, std::uint8_t packets) {
                     {32, static_cast<std::uint8_t>(length), static_cast<std::uint8_t>(length >> 8), packets,
                      0xFF, 0xCA, 0xFE, 0});
 }
-/// The answer that waits, which must be there.
+/// Returns the next answer, which must exist.
 Frame answer_of(Receiver& receiver) {
   const auto frame = receiver.next_frame();
   REQUIRE(frame.has_value());
   return *frame;
 }
 
-/// Carries frames between one sender and one receiver, without loss, until nothing more happens.
+/// Carries frames between one sender and one receiver, without loss, until both are idle.
 struct Pair {
   Sender sender{them};
   Receiver receiver{us};
@@ -186,7 +187,7 @@ TEST_CASE("a receiver asks for no more packets at once than the sender and itsel
   for (std::uint8_t i = 1; i <= 3; ++i) receiver.receive(packet(them, us, i), {});
   const auto next = receiver.next_frame();
   CHECK((next->data[1] == 3 && next->data[2] == 4));
-  receiver.receive(packet(them, us, 7), {});  // not asked for
+  receiver.receive(packet(them, us, 7), {});  // not requested
   CHECK(receiver.counters().bad == 1);
   receiver.receive(rts(them, 70, 10, 1), {});
   CHECK(receiver.next_frame()->data[1] == 1);
@@ -203,10 +204,10 @@ TEST_CASE("sizes that lie and packets of nothing are refused and counted") {
   CHECK(!receiver.next_frame());
   CHECK(!receiver.receive(packet(them, us, 1), {}));
   CHECK(!receiver.receive(packet(them, 0xFF, 0), {}));
-  CHECK(!receiver.receive(management(them, us, {32, 35, 0, 5, 0xFF, 0xCA, 0xFE, 0}), {}));  // a BAM for one
   CHECK(
-      !receiver.receive(management(them, 0xFF, {16, 35, 0, 5, 0xFF, 0xCA, 0xFE, 0}), {}));  // an RTS for all
-  CHECK(!receiver.receive(management(0xFE, us, {16, 35, 0, 5, 0xFF, 0xCA, 0xFE, 0}), {}));  // from nobody
+      !receiver.receive(management(them, us, {32, 35, 0, 5, 0xFF, 0xCA, 0xFE, 0}), {}));  // BAM to one device
+  CHECK(!receiver.receive(management(them, 0xFF, {16, 35, 0, 5, 0xFF, 0xCA, 0xFE, 0}), {}));  // an RTS to all
+  CHECK(!receiver.receive(management(0xFE, us, {16, 35, 0, 5, 0xFF, 0xCA, 0xFE, 0}), {}));    // null address
   CHECK(!receiver.receive(management(them, us, {99, 0, 0, 0, 0, 0, 0, 0}), {}));
   CHECK(receiver.counters().bad == 13);
   CHECK(receiver.open_sessions() == 0);
@@ -262,7 +263,7 @@ TEST_CASE("the packets of a message whose announcement was lost do not complete 
   Receiver receiver(us);
   receiver.receive(bam(them, 14, 2), {});
   receiver.receive(packet(them, 0xFF, 1), {});
-  // The second packet and the next announcement are lost.
+  // The second packet and the next announcement get lost.
   CHECK(receiver.receive(packet(them, 0xFF, 1), {})->aborted == AbortReason::duplicate);
   CHECK(!receiver.receive(packet(them, 0xFF, 2), {}));
   CHECK(receiver.counters().messages == 0);
@@ -276,7 +277,7 @@ TEST_CASE("a flood of sessions is refused and counted, and passes") {
   }
   CHECK(receiver.open_sessions() == 4);
   CHECK(receiver.counters().refused == 124);
-  CHECK(receiver.counters().unsent == 64 - 10);  // nobody asked for the answers
+  CHECK(receiver.counters().unsent == 64 - 10);  // the answers were not fetched
   std::size_t aborted = 0;
   while (const auto event = receiver.poll(Time{} + time_t2 + 1ns))
     aborted += event->aborted == AbortReason::timeout;
@@ -361,7 +362,7 @@ TEST_CASE("a receiver that asks for nonsense is given up") {
   }
   CHECK(endless.reason() == AbortReason::retransmits);
   Sender others = after(2, 1);
-  others.receive(management(0x33, them, {255, 2, 0xFF, 0xFF, 0xFF, 0xCA, 0xFE, 0}), {});  // somebody else
+  others.receive(management(0x33, them, {255, 2, 0xFF, 0xFF, 0xFF, 0xCA, 0xFE, 0}), {});  // another device
   others.receive(management(us, them, {255, 2, 0xFF, 0xFF, 0xFF, 0xCB, 0xFE, 0}), {});    // another message
   CHECK(others.is_busy());
 }
@@ -427,7 +428,7 @@ TEST_CASE("over a bus that loses frames each message arrives whole, or its end i
     for (std::size_t i = 0; i < senders.size(); ++i) {
       CHECK(!senders[i].is_busy());
       CHECK(started[i] > 0);
-      if (i % 2 == 0) CHECK(confirmed[i] <= arrived[i]);  // what was confirmed has arrived
+      if (i % 2 == 0) CHECK(confirmed[i] <= arrived[i]);  // a confirmed message has arrived
       CHECK(arrived[i] + ended[i] <= started[i]);
       if (loss == 0) CHECK((arrived[i] == started[i] && confirmed[i] == started[i]));
     }

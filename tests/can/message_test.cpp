@@ -1,5 +1,5 @@
-// Typed messages against the run-time signal kernel on random frames and values, their dispatch by multiplexers against
-// a plain one, and what is said of layouts, frames and values that make no sense.
+// Tests typed messages against the run-time signal kernel on random frames and values, and multiplexing
+// against a plain implementation. Also tests the rejection of invalid layouts, frames and values.
 #include "takt/can/message.hpp"
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ namespace {
 using enum ByteOrder;
 using enum NumberType;
 
-/// Everything that a field can be, in one classic frame.
+/// A field of every type, in one classic frame.
 struct MotorStatus {
   enum class State : std::uint8_t { off, ready, fault = 7 };
 
@@ -66,7 +66,7 @@ struct Wide {
   friend constexpr bool operator==(const Wide&, const Wide&) = default;
 };
 
-/// Multiplexers in multiplexers, of both byte orders; pages share their bits.
+/// Nested multiplexers in both byte orders; pages share their bits.
 struct Diagnosis {
   std::uint8_t page = 0;
   double temperature = -1;
@@ -89,7 +89,7 @@ struct Diagnosis {
   friend constexpr bool operator==(const Diagnosis&, const Diagnosis&) = default;
 };
 
-/// Without members.
+/// A list of signals without members.
 struct Raw {
   static constexpr MessageSpec message{
       .name = "Raw", .id = 0x18FEF100, .length = 8, .format = {true}, .id_mask = 0x03FF'FF00};
@@ -97,8 +97,8 @@ struct Raw {
                                       SignalSpec{"B", {{19, 20, big}, 3, -7}}};
 };
 
-/// As generated headers say it: a table and the members beside it. Ten bytes, which no frame has; a selector's state that selects
-/// nothing, and states beyond a range.
+/// The form of generated headers: a table, with the members beside it. It has ten bytes, a length that no
+/// frame has. It also has a selector state that selects nothing, and states beyond a range.
 struct Listed {
   enum class Mode : std::uint8_t { off, on, error = 15 };
 
@@ -124,7 +124,7 @@ struct Listed {
 };
 static_assert(is_valid_message<Listed>);
 
-/// What only the transport of J1939 carries.
+/// A message that needs the transport of J1939.
 struct Long {
   double last = 0;
 
@@ -140,7 +140,7 @@ std::vector<std::uint8_t> random_bytes(std::mt19937_64& random, std::size_t coun
   return bytes;
 }
 
-/// Which signals of a frame are there: looked up by name, each time anew. Empty if a selector selects nothing.
+/// Finds the signals of a frame by looking up names each time. Empty if a selector selects nothing.
 template <class T>
 std::vector<bool> plain_presence(std::span<const std::uint8_t> data) {
   std::vector<bool> there(signal_count<T>, false);
@@ -206,12 +206,12 @@ void check_decoding(std::mt19937_64& random) {
   }
 }
 
-/// Values within reach of the fields, now and then beyond them, and now and then none at all.
+/// Random values: mostly in the range of the fields, sometimes beyond it, sometimes NaN or infinity.
 template <class T>
 Values<T> random_values(std::mt19937_64& random) {
   Values<T> values;
   for (std::size_t i = 0; i < signal_count<T>; ++i) {
-    const Signal& signal = signals_of<T>[i].signal;
+    const SignalCoding& signal = signals_of<T>[i].signal;
     const bool is_float = signal.field.type > NumberType::signed_integer;
     const double span = is_float ? 1e6 : std::ldexp(1.0, signal.field.length) * std::abs(signal.scale);
     values[i] = test::uniform(random, -0.2, 1) * span + signal.offset;
@@ -222,7 +222,7 @@ Values<T> random_values(std::mt19937_64& random) {
   return values;
 }
 
-/// The same with the run-time kernel, signal by signal, multiplexers first.
+/// The same by the run-time kernel, signal by signal, multiplexers first.
 template <class T>
 Status plain_encode(Data<T>& data, const Values<T>& values, Overflow overflow) {
   data = {};
@@ -266,7 +266,7 @@ void check_equality(std::size_t cases, std::uint64_t salt) {
   }
 }
 
-/// A message that is decoded says the same when it is encoded and decoded again.
+/// Checks that a decoded message is unchanged after encoding and decoding.
 template <class T>
 void check_round_trip(std::uint64_t salt) {
   auto random = test::generator(salt);
@@ -285,7 +285,7 @@ void check_round_trip(std::uint64_t salt) {
   REQUIRE(seen > 100);
 }
 
-constexpr SignalSpec plain(std::string_view name, Field field, Selection selection = {}) {
+constexpr SignalSpec plain(std::string_view name, BitField field, Selection selection = {}) {
   return {name, {field}, "", selection};
 }
 constexpr MessageFault fault_of(std::initializer_list<SignalSpec> signals, MessageSpec message = {}) {
@@ -374,7 +374,7 @@ TEST_CASE("a visitor is handed the messages that it takes, the others are not ev
 
 TEST_CASE("only what the multiplexer selects is decoded and sent") {
   Diagnosis page_one{.page = 1, .temperature = 25, .always = 3};
-  page_one.voltage = std::numeric_limits<double>::quiet_NaN();  // not looked at
+  page_one.voltage = std::numeric_limits<double>::quiet_NaN();  // not checked
   const Frame frame = can::encode(page_one).value();
   const Diagnosis got = can::decode<Diagnosis>(frame).value();
   CHECK(got.temperature == 25);

@@ -1,5 +1,5 @@
-// A log onto buses on a clock that stands still until it is told to move: each frame at its time, and whatever is not sent
-// counted by its reason.
+// Tests the replay of a log to buses on a manual clock. Each frame must be sent at its time, and each frame
+// that is not sent must be counted by its reason.
 #include "takt/can/replay.hpp"
 
 #include <doctest/doctest.h>
@@ -28,7 +28,7 @@ struct TextSource {
   LogReader reader{};
 };
 
-/// Notes when it was given what.
+/// Records each frame and its time.
 struct NotingBus {
   std::size_t send(std::span<const Frame> frames) noexcept {
     if (full) return 0;
@@ -100,7 +100,7 @@ TEST_CASE("a loop that steps a replay sends what is due and learns when the next
   CHECK(replay->step() == rig.start + 10ms);
   CHECK(replay->step() == rig.start + 10ms);
   CHECK(rig.bus0.sent.size() == 1);
-  rig.clock.advance(500ms);  // a loop that was held up sends the rest at once
+  rig.clock.advance(500ms);  // a delayed loop sends the rest at once
   CHECK(replay->step() == rig.start + 1s);
   CHECK(rig.bus0.sent.size() == 2);
   rig.bus0.full = true;

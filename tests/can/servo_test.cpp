@@ -1,5 +1,5 @@
-// The servo protocol against frames written down byte by byte from its description, over random values both
-// ways, and against every frame that is too short, of another kind, or says what the protocol does not.
+// Tests the servo protocol: bytes from its description, round trips of random values, and rejection. Rejected
+// frames are too short, of another kind, or undefined in the protocol.
 #include "takt/can/servo.hpp"
 
 #include <doctest/doctest.h>
@@ -34,7 +34,7 @@ DriveCommand random_command(std::mt19937_64& random) {
 
 template <class Motion>
 void check_motion(const Motion& got, const Motion& meant) {
-  // 51 % of the unit: half of it and the rounding of the division
+  // 51 % of the unit: half of it, and the rounding of the division.
   CHECK(std::abs(got.position - meant.position) <= 0.51 * position_unit);
   CHECK(std::abs(got.velocity - meant.velocity) <= 0.51 * velocity_unit);
   CHECK(std::abs(got.torque - meant.torque) <= 0.51 * torque_unit);
@@ -147,7 +147,7 @@ TEST_CASE("commands of another length, format, identifier or version are refused
     CHECK(decode_group(frame).has_value() == plausible);
     CHECK(decode_for_node(frame, 6).has_value() == plausible);
     if (!plausible) CHECK(decode_group(frame).error() == Errc::wrong_length);
-    // A slot that the frame cuts off is not addressed, whatever stands in the memory behind it.
+    // A slot beyond the frame's end is not addressed, whatever the memory contains.
     if (plausible && length < 64) CHECK_FALSE(decode_for_node(frame, 6)->command.addressed);
   }
   const auto error_after = [&](auto change) {

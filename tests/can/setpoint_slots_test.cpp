@@ -1,5 +1,5 @@
-// Setpoint slots one rule at a time, against a plain account of everything over random calls, and beside a queue on a bus
-// that is too slow for what is asked of it.
+// Tests setpoint slots one rule at a time, and against a plain model over random calls. Compares them with a
+// queue on a bus that is too slow.
 #include "takt/can/setpoint_slots.hpp"
 
 #include <doctest/doctest.h>
@@ -49,7 +49,7 @@ TEST_CASE("of two setpoints for one message the newer one is sent, and the older
   CHECK(slots.flush(bus, Time(0ms)) == 1);
   CHECK(bus.sent == std::vector{value(1, 11)});
   CHECK(slots.counters() == SetpointCounters{.sent = 1, .replaced = 1});
-  CHECK(slots.flush(bus, Time(0ms)) == 0);  // once
+  CHECK(slots.flush(bus, Time(0ms)) == 0);  // only once
   CHECK(bus.sent.size() == 1);
 }
 
@@ -146,7 +146,7 @@ TEST_CASE("orders go first, in order, and none replaces another") {
   const std::size_t reference = slots.add(1).value();
   slots.put(reference, value(0xA, 1), Time(9ms));
   for (const std::uint64_t number : {1U, 2U, 3U}) CHECK(slots.order(value(0xF, number), Time(5ms), 1));
-  CHECK(!slots.order(value(0xF, 4), Time(5ms), 1));  // made again later
+  CHECK(!slots.order(value(0xF, 4), Time(5ms), 1));  // must be repeated later
   slots.put(sync, value(0x5, 1), Time(9ms));
   CHECK(slots.orders_waiting() == 3);
   bus.room = 3;
@@ -243,7 +243,7 @@ TEST_CASE("over any calls, slots do what a plain account of them says") {
     Frame frame;
     bool waiting;
     bool left_over;
-    std::uint64_t rank;  // among those that began to wait since the last flush
+    std::uint64_t rank;  // among the frames that wait since the last flush
     std::uint64_t last_sent;
   };
   auto random = test::generator(1);
@@ -320,7 +320,7 @@ TEST_CASE("over any calls, slots do what a plain account of them says") {
 
 namespace {
 
-// Five messages of 111 to 135 us in a cycle of 500 us: the bus carries about four of them.
+// Five messages of 111 to 135 us in a cycle of 500 us: the bus can carry about four of them.
 constexpr std::size_t messages = 5;
 constexpr Duration period = 500us;
 constexpr std::uint64_t cycles = 2000;
@@ -347,7 +347,7 @@ struct Queued {
   }
 };
 
-/// How old the oldest setpoint was when its drive heard it; each of them is heard often.
+/// The largest age of a setpoint at its drive. Each drive receives many.
 template <class Sender>
 Duration oldest() {
   sim::VirtualCanBus bus;
@@ -358,7 +358,7 @@ Duration oldest() {
   std::array<std::uint64_t, messages> heard{};
   for (std::uint64_t cycle = 0; cycle < cycles; ++cycle) {
     sender.put(cycle, bus.now());
-    for (int part = 0; part < 5; ++part) {  // whenever the driver has room again
+    for (int part = 0; part < 5; ++part) {  // whenever the driver has room
       sender.flush(master, bus.now());
       bus.advance(bus.now() + period / 5);
     }

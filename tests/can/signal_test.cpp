@@ -1,5 +1,5 @@
-// The signal kernel against an independent one that moves single bits, on every offset and length; against
-// vectors worked out by hand; and its two fronts against each other.
+// Tests the signal kernel against an independent one that moves single bits, for every offset and length.
+// Also tests it against hand-made vectors, and its two interfaces against each other.
 #include "takt/can/signal.hpp"
 
 #include <doctest/doctest.h>
@@ -19,9 +19,9 @@ namespace {
 using Data = std::array<std::uint8_t, 64>;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The bit numbers of a field from the most significant on, by the rule of DBC files; empty if they leave the
-/// frame.
-std::vector<unsigned> naive_bits(Field field, unsigned frame_bits) {
+/// Returns the bit numbers of a field from the most significant on, by the rule of DBC files. Empty if they
+/// exceed the frame.
+std::vector<unsigned> naive_bits(BitField field, unsigned frame_bits) {
   std::vector<unsigned> bits;
   unsigned at = field.start;
   for (unsigned i = 0; i < field.length; ++i) {
@@ -49,17 +49,17 @@ Data random_bytes(std::mt19937_64& random) {
   return data;
 }
 
-// Fields that between them take every path: bytes, words, odd lengths, nine bytes, both orders.
-constexpr Field in_byte{3, 4};
-constexpr Field whole_word{8, 32, ByteOrder::little, NumberType::signed_integer};
-constexpr Field odd_little{13, 23, ByteOrder::little, NumberType::signed_integer};
-constexpr Field nine_little{5, 64, ByteOrder::little, NumberType::signed_integer};
-constexpr Field odd_big{12, 13, ByteOrder::big};
-constexpr Field nine_big{2, 64, ByteOrder::big};
-constexpr Field last_big{455, 64, ByteOrder::big, NumberType::float64};
-constexpr Field real_little{37, 32, ByteOrder::little, NumberType::float32};
+// Fields that cover every code path: bytes, words, odd lengths, nine bytes, both orders.
+constexpr BitField in_byte{3, 4};
+constexpr BitField whole_word{8, 32, ByteOrder::little, NumberType::signed_integer};
+constexpr BitField odd_little{13, 23, ByteOrder::little, NumberType::signed_integer};
+constexpr BitField nine_little{5, 64, ByteOrder::little, NumberType::signed_integer};
+constexpr BitField odd_big{12, 13, ByteOrder::big};
+constexpr BitField nine_big{2, 64, ByteOrder::big};
+constexpr BitField last_big{455, 64, ByteOrder::big, NumberType::float64};
+constexpr BitField real_little{37, 32, ByteOrder::little, NumberType::float32};
 
-template <Field field>
+template <BitField field>
 void check_fronts(const Data& data, std::uint64_t bits) {
   const std::span<const std::uint8_t, 64> view(data);
   REQUIRE(extract<field>(view) == *extract(field, view));
@@ -70,8 +70,8 @@ void check_fronts(const Data& data, std::uint64_t bits) {
   REQUIRE(typed == sized);
 }
 
-inline constexpr Signal torque{{13, 23, ByteOrder::little, NumberType::signed_integer}, 0.01, -5};
-inline constexpr Signal speed{{12, 13, ByteOrder::big, NumberType::unsigned_integer}, 0.5, 0};
+inline constexpr SignalCoding torque{{13, 23, ByteOrder::little, NumberType::signed_integer}, 0.01, -5};
+inline constexpr SignalCoding speed{{12, 13, ByteOrder::big, NumberType::unsigned_integer}, 0.5, 0};
 
 }  // namespace
 
@@ -80,7 +80,7 @@ TEST_CASE("every field of every length and offset reads and writes the bits of t
   for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
     for (unsigned start = 0; start < 512; start += start < 96 || start > 416 ? 1 : 7) {
       for (unsigned length = 1; length <= 64; ++length) {
-        const Field field{static_cast<std::uint16_t>(start), static_cast<std::uint8_t>(length), order};
+        const BitField field{static_cast<std::uint16_t>(start), static_cast<std::uint8_t>(length), order};
         const std::vector<unsigned> bits = naive_bits(field, 512);
         const Data data = random_bytes(random);
         CAPTURE(start);
@@ -134,29 +134,31 @@ TEST_CASE("fields known at compile time and at run time are the same") {
 
 TEST_CASE("vectors worked out by hand") {
   constexpr std::array<std::uint8_t, 8> data = {0x12, 0x34, 0x56, 0x78, 0x9A, 0xBC, 0xDE, 0xF0};
-  static_assert(*extract(Field{0, 16}, data) == 0x3412);
-  static_assert(*extract(Field{4, 8}, data) == 0x41);
-  static_assert(*extract(Field{7, 16, ByteOrder::big}, data) == 0x1234);
-  static_assert(*extract(Field{3, 8, ByteOrder::big}, data) == 0x23);
-  static_assert(*extract(Field{7, 64, ByteOrder::big}, data) == 0x123456789ABCDEF0);
-  static_assert(*extract(Field{0, 64}, data) == 0xF0DEBC9A78563412);
-  static_assert(extract(Field{1, 64}, data).error() == Errc::bad_layout);
-  static_assert(extract(Field{0, 0}, data).error() == Errc::bad_layout);
-  static_assert(extract(Field{0, 65}, data).error() == Errc::bad_layout);
-  static_assert(extract(Field{0, 16, ByteOrder::little, NumberType::float32}, data).error() ==
+  static_assert(*extract(BitField{0, 16}, data) == 0x3412);
+  static_assert(*extract(BitField{4, 8}, data) == 0x41);
+  static_assert(*extract(BitField{7, 16, ByteOrder::big}, data) == 0x1234);
+  static_assert(*extract(BitField{3, 8, ByteOrder::big}, data) == 0x23);
+  static_assert(*extract(BitField{7, 64, ByteOrder::big}, data) == 0x123456789ABCDEF0);
+  static_assert(*extract(BitField{0, 64}, data) == 0xF0DEBC9A78563412);
+  static_assert(extract(BitField{1, 64}, data).error() == Errc::bad_layout);
+  static_assert(extract(BitField{0, 0}, data).error() == Errc::bad_layout);
+  static_assert(extract(BitField{0, 65}, data).error() == Errc::bad_layout);
+  static_assert(extract(BitField{0, 16, ByteOrder::little, NumberType::float32}, data).error() ==
                 Errc::bad_layout);
-  static_assert(extract(Field{65535, 64, ByteOrder::big}, data).error() == Errc::bad_layout);
-  static_assert(*decode(Signal{{7, 8, ByteOrder::big, NumberType::unsigned_integer}, 0.5, 1}, data) == 10);
+  static_assert(extract(BitField{65535, 64, ByteOrder::big}, data).error() == Errc::bad_layout);
+  static_assert(*decode(SignalCoding{{7, 8, ByteOrder::big, NumberType::unsigned_integer}, 0.5, 1}, data) ==
+                10);
   constexpr std::array<std::uint8_t, 4> one_and_a_half = {0x00, 0x00, 0xC0, 0x3F};
-  static_assert(*decode(Signal{{0, 32, ByteOrder::little, NumberType::float32}}, one_and_a_half) == 1.5);
-  static_assert(*decode(Signal{{0, 1, ByteOrder::little, NumberType::signed_integer}},
+  static_assert(*decode(SignalCoding{{0, 32, ByteOrder::little, NumberType::float32}}, one_and_a_half) ==
+                1.5);
+  static_assert(*decode(SignalCoding{{0, 1, ByteOrder::little, NumberType::signed_integer}},
                         std::array<std::uint8_t, 1>{1}) == -1);
 }
 
 TEST_CASE("physical values are rounded, never truncated") {
-  constexpr Signal signal{{0, 16}, 0.025, 0};
+  constexpr SignalCoding signal{{0, 16}, 0.025, 0};
   CHECK(*to_bits(signal, 52.8, Overflow::error) == 2112);  // 52.8 / 0.025 is not exact in binary
-  constexpr Signal plain{{0, 16, ByteOrder::little, NumberType::signed_integer}};
+  constexpr SignalCoding plain{{0, 16, ByteOrder::little, NumberType::signed_integer}};
   static_assert(*to_bits(plain, 2.5, Overflow::error) == 2);  // ties to even
   static_assert(*to_bits(plain, 3.5, Overflow::error) == 4);
   static_assert(*to_bits(plain, -2.5, Overflow::error) == 0xFFFE);
@@ -164,10 +166,10 @@ TEST_CASE("physical values are rounded, never truncated") {
   auto random = test::generator(3);
   for (std::size_t i = 0; i < test::count(20'000); ++i) {
     const auto length = static_cast<std::uint8_t>(test::uniform_int(random, 1, 50));
-    const Signal any{{0, length, ByteOrder::little,
-                      (random() & 1) != 0 ? NumberType::signed_integer : NumberType::unsigned_integer},
-                     std::pow(10, test::uniform(random, -4, 4)),
-                     test::uniform(random, -100, 100)};
+    const SignalCoding any{{0, length, ByteOrder::little,
+                            (random() & 1) != 0 ? NumberType::signed_integer : NumberType::unsigned_integer},
+                           std::pow(10, test::uniform(random, -4, 4)),
+                           test::uniform(random, -100, 100)};
     const std::uint64_t bits = random() & detail::mask_of(length);
     const double physical = to_physical(any, bits);
     if (std::abs(physical / any.scale) > 1e12 || std::abs(any.offset / any.scale) > 1e9) continue;
@@ -177,7 +179,7 @@ TEST_CASE("physical values are rounded, never truncated") {
 
 TEST_CASE("numbers are rounded as the processor rounds, in constant expressions too") {
   static_assert(round_half_even(0.5) == 0 && round_half_even(1.5) == 2 && round_half_even(-2.5) == -2);
-  static_assert(round_half_even(2251799813685248.5) == 2251799813685248);  // the last tie that a double knows
+  static_assert(round_half_even(2251799813685248.5) == 2251799813685248);  // the last tie of a double
   static_assert(round_half_even(-4503599627370495.5) == -4503599627370496.0);
   static_assert(round_half_even(1e300) == 1e300);
   auto random = test::generator(4);
@@ -200,7 +202,7 @@ TEST_CASE("the number is that of exact arithmetic, ties included") {
     if (twice > denominator || (twice == denominator && whole % 2 != 0)) ++whole;
     return whole;
   };
-  // The check bites: the reciprocal of the scale is not enough. 73.5 / 49 is a tie, and becomes 2.
+  // The check detects an implementation with the reciprocal of the scale. 73.5 / 49 is a tie, and becomes 2.
   CHECK(round_half_even(73.5 * (1 / 49.0)) == 1);
   CHECK(round_half_even(73.5 / 49.0) == 2);
   auto random = test::generator(5);
@@ -210,9 +212,9 @@ TEST_CASE("the number is that of exact arithmetic, ties included") {
     const bool tie = (random() & 1) != 0;
     std::int64_t twice_physical = test::uniform_int(random, -2'000'000, 2'000'000);
     if (tie) twice_physical = 2 * offset + scale * (2 * test::uniform_int(random, -1000, 1000) + 1);
-    const Signal signal{{0, 40, ByteOrder::little, NumberType::signed_integer},
-                        static_cast<double>(scale),
-                        static_cast<double>(offset)};
+    const SignalCoding signal{{0, 40, ByteOrder::little, NumberType::signed_integer},
+                              static_cast<double>(scale),
+                              static_cast<double>(offset)};
     const auto bits = to_bits(signal, static_cast<double>(twice_physical) / 2, Overflow::error);
     CAPTURE(scale);
     CAPTURE(offset);
@@ -223,10 +225,10 @@ TEST_CASE("the number is that of exact arithmetic, ties included") {
 }
 
 TEST_CASE("a range is compared in numbers, and ends what may be sent") {
-  constexpr Signal tenths{{0, 8}, 0.1, 0, 0, 25.5};
+  constexpr SignalCoding tenths{{0, 8}, 0.1, 0, 0, 25.5};
   static_assert(is_valid(tenths, 1) && number_limits(tenths) == NumberLimits{0, 255});
   CHECK(*to_bits(tenths, 25.5, Overflow::error) == 255);
-  constexpr Signal narrow{{0, 16, ByteOrder::little, NumberType::signed_integer}, -0.5, 10, -5, 20};
+  constexpr SignalCoding narrow{{0, 16, ByteOrder::little, NumberType::signed_integer}, -0.5, 10, -5, 20};
   static_assert(is_valid(narrow, 2) && number_limits(narrow) == NumberLimits{-20, 30});
   static_assert(*to_bits(narrow, 20, Overflow::error) == 0xFFEC);
   static_assert(to_bits(narrow, 21, Overflow::error).error() == Errc::out_of_range);
@@ -234,7 +236,7 @@ TEST_CASE("a range is compared in numbers, and ends what may be sent") {
   static_assert(*to_bits(narrow, -100, Overflow::clamp) == 30);
   static_assert(*to_bits(narrow, 21, Overflow::wrap) == 0xFFEA);
   static_assert(to_physical(narrow, *to_bits(narrow, 7, Overflow::error)) == 7);
-  constexpr Signal real{{0, 32, ByteOrder::little, NumberType::float32}, 2, 0, -1, 1};
+  constexpr SignalCoding real{{0, 32, ByteOrder::little, NumberType::float32}, 2, 0, -1, 1};
   static_assert(to_physical(real, *to_bits(real, 3, Overflow::clamp)) == 1);
   static_assert(to_physical(real, *to_bits(real, 3, Overflow::wrap)) == 3);
   static_assert(to_bits(real, 1.5, Overflow::error).error() == Errc::out_of_range);
@@ -242,17 +244,17 @@ TEST_CASE("a range is compared in numbers, and ends what may be sent") {
 
 TEST_CASE("signals that make no sense are told from those that do") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  static_assert(is_valid(Signal{{0, 8}}, 1));
-  static_assert(!is_valid(Signal{{1, 8}}, 1));
-  static_assert(!is_valid(Signal{{0, 8}, 0}, 1));
-  static_assert(!is_valid(Signal{{0, 8}, 1, 0, 5, 4}, 1));
-  static_assert(number_limits(Signal{{0, 8}, 1, 0, 5, 4}) == NumberLimits{0, 255});
-  static_assert(number_limits(Signal{{0, 8}, 1, 0, -7, 256}) == NumberLimits{0, 255});
-  static_assert(!is_valid(Signal{{0, 8}, 1, 0, 0, 256}, 1));
-  static_assert(!is_valid(Signal{{0, 8}, 1, 0, -1, 1}, 1));
-  CHECK(!is_valid(Signal{{0, 8}, infinity}, 1));
-  CHECK(!is_valid(Signal{{0, 8}, 1, nan}, 1));
-  CHECK(!is_valid(Signal{{0, 8}, 1, 0, 0, nan}, 1));
+  static_assert(is_valid(SignalCoding{{0, 8}}, 1));
+  static_assert(!is_valid(SignalCoding{{1, 8}}, 1));
+  static_assert(!is_valid(SignalCoding{{0, 8}, 0}, 1));
+  static_assert(!is_valid(SignalCoding{{0, 8}, 1, 0, 5, 4}, 1));
+  static_assert(number_limits(SignalCoding{{0, 8}, 1, 0, 5, 4}) == NumberLimits{0, 255});
+  static_assert(number_limits(SignalCoding{{0, 8}, 1, 0, -7, 256}) == NumberLimits{0, 255});
+  static_assert(!is_valid(SignalCoding{{0, 8}, 1, 0, 0, 256}, 1));
+  static_assert(!is_valid(SignalCoding{{0, 8}, 1, 0, -1, 1}, 1));
+  CHECK(!is_valid(SignalCoding{{0, 8}, infinity}, 1));
+  CHECK(!is_valid(SignalCoding{{0, 8}, 1, nan}, 1));
+  CHECK(!is_valid(SignalCoding{{0, 8}, 1, 0, 0, nan}, 1));
 }
 
 TEST_CASE("overflow is an error, the nearest number, or the low bits, as asked") {
@@ -260,8 +262,8 @@ TEST_CASE("overflow is an error, the nearest number, or the low bits, as asked")
     for (const bool is_signed : {false, true}) {
       CAPTURE(length);
       CAPTURE(is_signed);
-      const Signal signal{{0, static_cast<std::uint8_t>(length), ByteOrder::little,
-                           is_signed ? NumberType::signed_integer : NumberType::unsigned_integer}};
+      const SignalCoding signal{{0, static_cast<std::uint8_t>(length), ByteOrder::little,
+                                 is_signed ? NumberType::signed_integer : NumberType::unsigned_integer}};
       const std::uint64_t mask = detail::mask_of(length);
       const std::uint64_t most = is_signed ? mask >> 1 : mask;
       const std::uint64_t least = is_signed ? mask ^ (mask >> 1) : 0;
@@ -293,7 +295,7 @@ TEST_CASE("overflow is an error, the nearest number, or the low bits, as asked")
 }
 
 TEST_CASE("floats keep their value, and what is too large for them is said") {
-  constexpr Signal real{{0, 32, ByteOrder::little, NumberType::float32}};
+  constexpr SignalCoding real{{0, 32, ByteOrder::little, NumberType::float32}};
   CHECK(to_physical(real, *to_bits(real, 1.1, Overflow::error)) == static_cast<double>(1.1F));
   CHECK(to_bits(real, 1e39, Overflow::error).error() == Errc::out_of_range);
   CHECK(to_bits(real, -1e39, Overflow::wrap).error() == Errc::out_of_range);
@@ -301,14 +303,14 @@ TEST_CASE("floats keep their value, and what is too large for them is said") {
   CHECK(to_physical(real, *to_bits(real, -1e39, Overflow::clamp)) == std::numeric_limits<float>::lowest());
   CHECK(to_physical(real, *to_bits(real, std::numeric_limits<float>::max(), Overflow::error)) ==
         std::numeric_limits<float>::max());
-  constexpr Signal wide{{0, 64, ByteOrder::big, NumberType::float64}, 2, 1};
+  constexpr SignalCoding wide{{0, 64, ByteOrder::big, NumberType::float64}, 2, 1};
   static_assert(to_physical(wide, *to_bits(wide, 4.0, Overflow::error)) == 4.0);
   CHECK(std::isnan(to_physical(real, 0x7FC00000)));
 }
 
 TEST_CASE("a signal never reaches beyond the data that it is given") {
   std::array<std::uint8_t, 8> data{};
-  const Signal signal{{20, 12}};
+  const SignalCoding signal{{20, 12}};
   for (std::size_t length = 0; length < 4; ++length) {
     CHECK(decode(signal, std::span(data).first(length)).error() == Errc::bad_layout);
     CHECK(encode(signal, std::span(data).first(length), 1, Overflow::error).error() == Errc::bad_layout);
@@ -325,9 +327,10 @@ TEST_CASE("fields at the very end of data of any length read and write what lies
       std::vector<std::uint8_t> data(size);  // on the heap, where an address sanitizer guards its end
       Data padded = random_bytes(random);
       std::copy_n(padded.begin(), size, data.begin());
-      const Field field{static_cast<std::uint16_t>(test::uniform_int(random, 0, 8 * static_cast<int>(size))),
-                        static_cast<std::uint8_t>(test::uniform_int(random, 1, 64)),
-                        (random() & 1) != 0 ? ByteOrder::big : ByteOrder::little};
+      const BitField field{
+          static_cast<std::uint16_t>(test::uniform_int(random, 0, 8 * static_cast<int>(size))),
+          static_cast<std::uint8_t>(test::uniform_int(random, 1, 64)),
+          (random() & 1) != 0 ? ByteOrder::big : ByteOrder::little};
       if (!fits(field, size)) continue;
       REQUIRE(*extract(field, data) == *extract(field, padded));
       const std::uint64_t bits = random();
@@ -339,22 +342,23 @@ TEST_CASE("fields at the very end of data of any length read and write what lies
 }
 
 TEST_CASE("overlapping fields are found") {
-  static_assert(overlap(Field{0, 8}, Field{7, 1}));
-  static_assert(!overlap(Field{0, 8}, Field{8, 8}));
-  static_assert(overlap(Field{7, 16, ByteOrder::big}, Field{15, 1}));
-  static_assert(!overlap(Field{3, 8, ByteOrder::big}, Field{4, 4}));
-  static_assert(overlap(Field{1000, 64}, Field{1063, 1}) && !overlap(Field{1000, 64}, Field{1064, 1}));
+  static_assert(overlap(BitField{0, 8}, BitField{7, 1}));
+  static_assert(!overlap(BitField{0, 8}, BitField{8, 8}));
+  static_assert(overlap(BitField{7, 16, ByteOrder::big}, BitField{15, 1}));
+  static_assert(!overlap(BitField{3, 8, ByteOrder::big}, BitField{4, 4}));
+  static_assert(overlap(BitField{1000, 64}, BitField{1063, 1}) &&
+                !overlap(BitField{1000, 64}, BitField{1064, 1}));
 
-  // Against the bits that the fields write.
+  // Compares with the bits that the fields write.
   std::mt19937_64 random = test::generator(9);
   const auto random_field = [&] {
     const auto bits = static_cast<std::uint8_t>(test::uniform_int(random, 1, 64));
     const auto start = static_cast<std::uint16_t>(test::uniform_int(random, 0, 127));
-    return Field{start, bits, random() % 2 == 0 ? ByteOrder::little : ByteOrder::big};
+    return BitField{start, bits, random() % 2 == 0 ? ByteOrder::little : ByteOrder::big};
   };
   for (int i = 0; i < 20'000; ++i) {
-    const Field a = random_field();
-    const Field b = random_field();
+    const BitField a = random_field();
+    const BitField b = random_field();
     std::array<std::uint8_t, 32> in_a{};
     std::array<std::uint8_t, 32> in_b{};
     REQUIRE(insert(a, in_a, ~std::uint64_t{0}));

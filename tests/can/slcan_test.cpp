@@ -1,5 +1,5 @@
-// The serial-line protocol against lines written by hand after Lawicel's manual, against itself over random frames, and
-// with everything that a bad line does to a stream. A scripted port takes and gives as little as a test wants.
+// Tests the serial-line protocol against lines from Lawicel's manual, round trips of random frames, and bad
+// lines in a stream. A scripted port limits how many bytes it takes and gives.
 #include "takt/can/slcan.hpp"
 
 #include <doctest/doctest.h>
@@ -51,7 +51,7 @@ Frame random_frame(std::mt19937_64& random) {
   return frame;
 }
 
-/// A line that takes `room` bytes in all, `step` at a time, and gives `step` at a time.
+/// A port that takes `room` bytes in all, `step` bytes at a time, and gives `step` bytes at a time.
 struct ScriptedPort {
   std::size_t write(std::span<const std::uint8_t> bytes) noexcept {
     const std::size_t taken = std::min({bytes.size(), room, step});
@@ -130,7 +130,7 @@ TEST_CASE("frames that no line can say are refused") {
   CHECK(slcan::encode_line(frame, slcan::stamp_period).error() == Errc::out_of_range);
   frame.error = true;
   CHECK(slcan::encode_line(frame).error() == Errc::wrong_format);
-  frame = {.id = 1, .bit_rate_switch = true};  // would read back without it
+  frame = {.id = 1, .bit_rate_switch = true};  // would decode without this flag
   CHECK(slcan::encode_line(frame).error() == Errc::wrong_format);
   frame = {.id = 1, .error_state = true};
   CHECK(slcan::encode_line(frame).error() == Errc::wrong_format);
@@ -183,7 +183,7 @@ TEST_CASE("after garbage the next line is read, and what was refused is counted"
   CHECK(decode_all(decoder, std::string(100'000, 't') + "\rt1231AA\r").size() == 1);
   CHECK(decoder.counters() == slcan::Decoder::Counters{.malformed = 1, .too_long = 1});
   const auto items =
-      decode_all(decoder, "t123\at1231AA\r");  // BEL in the middle: the line before was cut off
+      decode_all(decoder, "t123\at1231AA\r");  // BEL in the middle: the line before it was cut off
   REQUIRE(items.size() == 2);
   CHECK(items[0].kind == Item::Kind::refused);
   CHECK(items[1].frame == frame_of("t1231AA"));
@@ -247,7 +247,7 @@ TEST_CASE(
   port.room = 10;
   ManualClock clock;
   SlcanBus<ScriptedPort, ManualClock, slcan::max_line> bus(port, clock);
-  std::vector<Frame> frames(30, frame_of("t1238" + std::string(16, 'A')));  // lines of 22
+  std::vector<Frame> frames(30, frame_of("t1238" + std::string(16, 'A')));  // lines of 22 bytes
   const std::size_t taken = bus.send(frames);
   CHECK(taken == (10 + slcan::max_line) / 22);
   CHECK(bus.counters().no_room == frames.size() - taken);

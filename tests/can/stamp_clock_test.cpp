@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A controller whose clock began elsewhere and runs too fast by so many parts in a million.
+/// A controller whose clock has another start and runs too fast by the given parts per million.
 struct Controller {
   std::int64_t start = 0;
   double parts_per_million = 0;
@@ -33,7 +33,7 @@ TEST_CASE("hardware stamps come onto the program's clock, however late the progr
     Time now{1h};
     for (int i = 0; i < 20'000; ++i) {
       now += Duration(test::uniform_int(random, 100'000, 1'000'000));
-      // 10 us at least, mostly some tens, at times milliseconds
+      // At least 10 us, mostly some tens of us, sometimes milliseconds.
       const Duration latency{test::uniform_int(random, 10'000, i % 20 == 0 ? 3'000'000 : 60'000)};
       const Time told = clock.to_local(controller.stamp(now), now + latency);
       CHECK(told <= now + latency);

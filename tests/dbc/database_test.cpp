@@ -1,5 +1,6 @@
-// The run-time database against the signal kernel, signal by signal: random messages of every layout, and the
-// files of this folder; multiplexing, short frames and J1939 by examples worked out by hand.
+// Tests the run-time database against the signal kernel, signal by signal. Inputs are random messages of
+// every layout, and the files of this folder. Multiplexing, short frames and J1939 are tested by hand-made
+// examples.
 #include "takt/dbc/database.hpp"
 
 #include <doctest/doctest.h>
@@ -36,7 +37,7 @@ Database parse(const std::string& text) {
   return std::move(*dbc);
 }
 
-/// J1939, and two messages of it.
+/// A J1939 file with two messages.
 Database trucks() {
   return parse(
       "BU_: A\n"
@@ -52,7 +53,7 @@ Database trucks() {
       "BA_DEF_ \"ProtocolType\" STRING ;\nBA_ \"ProtocolType\" \"J1939\";\n");
 }
 
-/// Multiplexed twice: root chooses by 0-1 a, by 2 b; b chooses by 5 c and d, by 7 d.
+/// Nested multiplexing: root selects a by 0-1 and b by 2; b selects c and d by 5, and d by 7.
 Database two_levels() {
   return parse(
       "BU_: A\n"
@@ -67,10 +68,10 @@ Database two_levels() {
       "SG_MUL_VAL_ 5 c b 5-5;\nSG_MUL_VAL_ 5 d b 5-5, 7-7, 200-255;\n");
 }
 
-Field random_field(std::mt19937_64& random, std::size_t bytes) {
+BitField random_field(std::mt19937_64& random, std::size_t bytes) {
   const auto bits = static_cast<std::int64_t>(8 * bytes);
   for (;;) {
-    Field field;
+    BitField field;
     field.start = static_cast<std::uint16_t>(test::uniform_int(random, 0, bits - 1));
     field.length = static_cast<std::uint8_t>(test::uniform_int(random, 1, std::min<std::int64_t>(64, bits)));
     field.order = random() % 2 == 0 ? ByteOrder::little : ByteOrder::big;
@@ -81,7 +82,7 @@ Field random_field(std::mt19937_64& random, std::size_t bytes) {
   }
 }
 
-/// A message with signals that do not share bits.
+/// A message whose signals share no bits.
 dbc::Message random_message(std::mt19937_64& random) {
   dbc::Message message;
   message.name = "M";
@@ -104,7 +105,7 @@ dbc::Message random_message(std::mt19937_64& random) {
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-/// Whether all selectors above a signal choose it, worked out bit by bit.
+/// Returns whether all selectors above a signal select it, computed bit by bit.
 bool is_there(const dbc::Message& message, const dbc::Signal& signal, const Data& data) {
   if (!signal.selected_by) return true;
   const dbc::Signal& selector = message.signals[*signal.selected_by];
@@ -112,7 +113,7 @@ bool is_there(const dbc::Message& message, const dbc::Signal& signal, const Data
   return is_there(message, selector, data) &&
          std::any_of(
              signal.selected_for.begin(), signal.selected_for.end(),
-             [&](const dbc::SelectorRange& range) { return range.first <= number && number <= range.last; });
+             [&](const dbc::NumberRange& range) { return range.first <= number && number <= range.last; });
 }
 
 Data any_data(std::mt19937_64& random, std::size_t size) {
@@ -145,7 +146,7 @@ TEST_CASE("a database decodes and encodes as the kernel does, whatever the layou
 
     for (const Overflow overflow : {Overflow::error, Overflow::clamp, Overflow::wrap}) {
       for (std::size_t s = 0; s < signals.size(); ++s) {
-        const Signal& coding = signals[s].coding;
+        const SignalCoding& coding = signals[s].coding;
         const double reach = std::ldexp(1.0, coding.field.length) * (overflow == Overflow::error ? 0.4 : 0.6);
         values[s] = test::uniform(random, 0, reach) * coding.scale + coding.offset;
       }
@@ -161,7 +162,7 @@ TEST_CASE("a database decodes and encodes as the kernel does, whatever the layou
         }
       }
       REQUIRE(message.encode_into(encoded, values, overflow).has_value() == status.has_value());
-      if (!status) std::fill(expected.begin(), expected.end(), std::uint8_t{0xA5});  // nothing is written
+      if (!status) std::fill(expected.begin(), expected.end(), std::uint8_t{0xA5});  // nothing was written
       expected.resize(encoded.size(), 0xA5);
       REQUIRE(encoded == expected);
     }
@@ -215,13 +216,13 @@ TEST_CASE("all messages of the files decode as the kernel does, of multiplexed o
             REQUIRE(std::isnan(values[s]));
           }
         }
-        // What has been decoded gives the same bits again, where each number has a double of its own.
+        // Decoded values encode to the same bits, if each number has its own double.
         const bool is_exact =
             std::none_of(message.description().signals.begin(), message.description().signals.end(),
                          [](const dbc::Signal& signal) { return signal.coding.field.length > 50; });
         if (!is_exact || message.is_j1939()) continue;
         Data again(message.length());
-        REQUIRE(message.encode_into(again, values, Overflow::wrap));  // which asks for no range
+        REQUIRE(message.encode_into(again, values, Overflow::wrap));  // which ignores the range
         std::vector<double> values_again(values.size());
         REQUIRE(message.decode(again, values_again));
         for (std::size_t s = 0; s < values.size(); ++s) REQUIRE(same(values[s], values_again[s]));
@@ -255,7 +256,7 @@ TEST_CASE("only what the selectors choose is decoded; a number that chooses noth
   CHECK(values[4] == 30);
   REQUIRE(decode(2, 7));
   CHECK(are_there({0, 2, 4, 5}));
-  REQUIRE(decode(2, 0xFF));  // -1 as a signed number: selectors are compared by their bits
+  REQUIRE(decode(2, 0xFF));  // -1 as a signed number: selectors compare bits
   CHECK(are_there({0, 2, 4, 5}));
   CHECK(values[2] == -1);
 
@@ -282,7 +283,7 @@ TEST_CASE("of a multiplexed message only what the selectors choose is encoded") 
 
 namespace {
 
-/// A selector with texts for numbers that choose nothing, and states beyond the ranges.
+/// A selector with texts for numbers that select nothing, and states beyond the ranges.
 Database states() {
   return parse(
       "BU_: A\nBO_ 5 M: 8 A\n"
@@ -330,8 +331,8 @@ TEST_CASE("a state of the value table beyond the range is sent, and the range st
     const double error = *message.value_of(3, "error");
     REQUIRE(message.encode_into(data, std::vector<double>{0, 1, 0, error, 67, 4294967295.0}, overflow));
     CHECK(data == Data{0, 1, 254, 0x80, 0xFF, 0xFF, 0xFF, 0xFF});
-    REQUIRE(
-        message.encode_into(data, std::vector<double>{0, 1, 0, 25.4, 0, 5}, overflow));  // as people write it
+    REQUIRE(message.encode_into(data, std::vector<double>{0, 1, 0, 25.4, 0, 5},
+                                overflow));  // as a decimal number
     CHECK(data[2] == 254);
   }
   const auto code = [&](double speed, double angle) {
@@ -410,7 +411,7 @@ TEST_CASE("a short frame is an error, or gives the signals that it holds whole")
   Frame frame = *make_frame(256, Data{0x10, 0x00, 0xFF, 0xFF, 0x50, 0, 0, 0});
   std::vector<double> values(6);
   std::vector<Presence> presence(6);
-  frame.length = 4;  // the bytes beyond stay in the frame's memory
+  frame.length = 4;  // the bytes beyond the length stay in the frame's memory
   CHECK(message.decode(frame, values).error() == Errc::wrong_length);
   REQUIRE(message.decode(frame, values, presence, dbc::ShortFrame::complete_signals));
   CHECK(values[0] == doctest::Approx(0.4));
@@ -449,12 +450,12 @@ TEST_CASE("what is no data frame, and spans that are too small, are refused") {
   frame.remote = true;
   CHECK(message.decode(frame, values).error() == Errc::wrong_format);
   frame.remote = false;
-  frame.error = true;  // its number is no identifier
+  frame.error = true;  // the number of an error frame is no identifier
   CHECK(message.decode(frame, values).error() == Errc::wrong_format);
   CHECK_FALSE(message.is_mine(frame));
   CHECK(dbc.find(frame) == nullptr);
   frame.error = false;
-  frame.length = 200;  // what no bus can have delivered
+  frame.length = 200;  // longer than any frame on a bus
   CHECK(message.decode(frame, values));
 }
 
@@ -493,8 +494,7 @@ TEST_CASE("J1939: a message is known by its parameter group, whoever sends it an
   CHECK(speed->is_mine(frame));
   CHECK_FALSE(control->is_mine(frame));
 
-  for (const MessageCodec* message :
-       {speed, control}) {  // a bus's filter passes what is the message's, and nothing else
+  for (const MessageCodec* message : {speed, control}) {  // the filter passes this message only
     for (const std::uint32_t id :
          {0x18F00421U, 0x0CF004FEU, 0x0CF00500U, 0x0DF00400U, 0x0CEF0033U, 0x18EE1F00U}) {
       for (const bool extended : {false, true}) {
@@ -571,7 +571,7 @@ TEST_CASE("J1939: not available, error and reserved numbers are no values") {
   CHECK(values[2] == 1);
   CHECK(values[4] == 0xFAFFFF);
 
-  // Signed numbers and single bits have no such codes.
+  // Signed numbers and single bits have no J1939 codes.
   const MessageCodec& control = *dbc.find("TSC1");
   REQUIRE(control.decode(Data(8, 0xFF), values));
   CHECK(values[0] == -1);

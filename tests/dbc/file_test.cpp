@@ -1,5 +1,5 @@
-// DBC files as they are found: every feature of the format, the dirt of vendors' tools, and what cannot be
-// mended.
+// Tests DBC files as they occur: every feature of the format, quirks of vendors' tools, and files that cannot
+// be read.
 #include "takt/dbc/file.hpp"
 
 #include <doctest/doctest.h>
@@ -39,10 +39,10 @@ dbc::Reading features() {
   return std::move(*reading);
 }
 
-/// The one message with one signal that `layout` describes.
+/// Returns a file with one message, whose one signal is `layout`.
 std::string one_signal(const std::string& layout) { return "BO_ 1 M: 8 X\n SG_ s " + layout + " \"\" Y\n"; }
 
-/// What a tolerant reader says of a text; the reading must succeed.
+/// Returns the warnings of a tolerant reader, which must succeed.
 std::string first_warning(const std::string& text) {
   const auto reading = dbc::parse(text);
   REQUIRE_MESSAGE(reading.has_value(), reading.error().message);
@@ -88,13 +88,13 @@ TEST_CASE("layout, scale, range, unit and receivers of a signal are read") {
 
   const dbc::Signal& velocity = signal(status, "velocity");
   CHECK(velocity.coding ==
-        Signal{{0, 16, ByteOrder::little, NumberType::signed_integer}, 0.025, 0, -800, 800});
+        SignalCoding{{0, 16, ByteOrder::little, NumberType::signed_integer}, 0.025, 0, -800, 800});
   CHECK(velocity.unit == "rad/s");
   CHECK(velocity.receivers == std::vector<std::string>{"Master", "Drive_Right"});
   CHECK(velocity.comment == "of the shaft,\nbehind the gear");
 
   CHECK(signal(status, "current").coding ==
-        Signal{{23, 12, ByteOrder::big, NumberType::signed_integer}, 0.01, 0.5, -20, 20});
+        SignalCoding{{23, 12, ByteOrder::big, NumberType::signed_integer}, 0.01, 0.5, -20, 20});
   CHECK(signal(status, "temperature").unit == "°C");
   CHECK(signal(status, "reversed").coding.scale == -0.1);
   CHECK(signal(status, "reversed").coding.offset == 15);
@@ -117,16 +117,16 @@ TEST_CASE("multiplexed signals know their selector and its numbers") {
   CHECK(signal(simple, "page").is_selector);
   CHECK_FALSE(signal(simple, "always").selected_by.has_value());
   CHECK(signal(simple, "third").selected_by == 0);
-  CHECK(signal(simple, "third").selected_for == std::vector<dbc::SelectorRange>{{1, 1}});
+  CHECK(signal(simple, "third").selected_for == std::vector<dbc::NumberRange>{{1, 1}});
 
   const dbc::Message& nested = message(reading.file, "Nested");
   CHECK(nested.extended);
   CHECK(nested.id == 512);
   CHECK(signal(nested, "branch").is_selector);
   CHECK(signal(nested, "branch").selected_by == 0);
-  CHECK(signal(nested, "leaf_0").selected_for == std::vector<dbc::SelectorRange>{{0, 0}, {3, 9}});
+  CHECK(signal(nested, "leaf_0").selected_for == std::vector<dbc::NumberRange>{{0, 0}, {3, 9}});
   CHECK(signal(nested, "leaf_1_low").selected_by == 2);
-  CHECK(signal(nested, "leaf_1_low").selected_for == std::vector<dbc::SelectorRange>{{0, 6}, {200, 255}});
+  CHECK(signal(nested, "leaf_1_low").selected_for == std::vector<dbc::NumberRange>{{0, 6}, {200, 255}});
 }
 
 TEST_CASE("floating-point signals, signals of no message and long names are read") {
@@ -372,7 +372,7 @@ TEST_CASE("attributes beyond the limits are refused: they are looked up one by o
   }
   CHECK(error_of(definitions).empty());
   CHECK(is_in("more than 1024 attributes", error_of(definitions + "BA_DEF_ \"a\" STRING ;\n")));
-  CHECK(error_of(given + "BA_ \"a\" 0;\nBA_ \"a7\" BO_ 1 1;\n").empty());  // of the network; given twice
+  CHECK(error_of(given + "BA_ \"a\" 0;\nBA_ \"a7\" BO_ 1 1;\n").empty());  // of the network; defined twice
   CHECK(error_of(given + "BA_ \"a\" BO_ 1 0;\n") ==
         "line 1027, column 5: an object has more than 1024 attributes");
   std::string texts = "BA_DEF_ \"e\" ENUM \"x\"";
@@ -403,7 +403,7 @@ TEST_CASE("a frame format that is declared as an integer has the numbers of Vect
     CHECK(is_j1939(file, message(file, "DM1")));
     CHECK_FALSE(is_j1939(file, message(file, "Extended")));
     CHECK_FALSE(is_fd(file, message(file, "DM1")));
-    // A number that says a classic frame is believed; without one, the length tells.
+    // The attribute decides if it names a classic frame. Without it, the length decides.
     CHECK(is_fd(file, message(file, "Long")) == !is_in("BA_DEF_DEF_", type));
   }
 }

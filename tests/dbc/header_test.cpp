@@ -1,5 +1,5 @@
-// What is in a header out of a DBC file, and what is not. That such headers compile and code as the other front ends do, is
-// shown by typed_dbc_test.cpp.
+// Tests the content of generated headers. typed_dbc_test.cpp tests that such headers compile and code like
+// the database.
 #include "takt/dbc/header.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,8 @@ using dbc::Database;
 
 namespace {
 
-dbc::Header header_of(const std::string& text, const dbc::HeaderOptions& options = {"drive.dbc", "", ""}) {
+dbc::GeneratedHeader header_of(const std::string& text,
+                               const dbc::HeaderOptions& options = {"drive.dbc", "", ""}) {
   const auto database = Database::parse(text);
   REQUIRE_MESSAGE(database.has_value(), database.error().message);
   const auto header = dbc::make_header(*database, options);
@@ -47,7 +48,7 @@ const std::string drive =
 }  // namespace
 
 TEST_CASE("a header says what the file says, in the names of C++") {
-  const dbc::Header header = header_of(drive);
+  const dbc::GeneratedHeader header = header_of(drive);
   CHECK(header.warnings.empty());
   CHECK(has(header, "// Made from drive.dbc by takt dbc2hpp"));
   CHECK(has(header, "namespace drive_dbc {"));
@@ -75,7 +76,7 @@ TEST_CASE("the same file gives the same header, whatever the folder") {
 }
 
 TEST_CASE("only what a node sends or receives is in its header") {
-  const dbc::Header header = header_of(drive, {"drive.dbc", "", "Drive"});
+  const dbc::GeneratedHeader header = header_of(drive, {"drive.dbc", "", "Drive"});
   CHECK(has(header, "struct MotorStatus {"));
   CHECK(header.text.find("Eec1") == std::string::npos);
   const auto refused = dbc::make_header(Database::parse(drive).value(), {"drive.dbc", "", "Nobody"});
@@ -89,8 +90,8 @@ TEST_CASE("of several messages of one parameter group, each is known by its whol
       "BO_ 2565799936 FromA: 8 A\n SG_ speed : 0|16@1+ (1,0) [0|0] \"\" C\n"
       "BO_ 2565799937 FromB: 8 B\n SG_ pressure : 0|16@1+ (1,0) [0|0] \"\" A\n"
       "BA_DEF_ \"ProtocolType\" STRING ;\nBA_ \"ProtocolType\" \"J1939\";\n";
-  for (const char* node : {"", "C"}) {  // in the header for C, FromB is missing
-    const dbc::Header header = header_of(two, {"two.dbc", "", node});
+  for (const char* node : {"", "C"}) {  // the header for C lacks FromB
+    const dbc::GeneratedHeader header = header_of(two, {"two.dbc", "", node});
     CHECK(has(header, "case 0x18ef0000:"));
     CHECK(has(header, "parameter_group = 0xef00;"));
     CHECK(header.text.find("id_mask") == std::string::npos);
@@ -109,7 +110,7 @@ TEST_CASE("a name space that C++ does not allow, or that is not the user's, is r
 }
 
 TEST_CASE("no name has two underscores: those are the implementation's") {
-  const dbc::Header header = header_of(
+  const dbc::GeneratedHeader header = header_of(
       "BU_: A\nBO_ 1 M__x: 8 A\n SG_ Double : 0|8@1+ (0.5,0) [0|0] \"\" A\n SG_ a__b_ : 8|8@1+ (1,0) [0|0] "
       "\"\" A\n"
       "VAL_ 1 Double 1 \"x\" 2 \"double\" 3 \" y\" ;\nVAL_ 1 a__b_ 1 \"int\" 2 \"int \" ;\n",
@@ -117,7 +118,7 @@ TEST_CASE("no name has two underscores: those are the implementation's") {
   for (const char* line : {"double double_ = 0;", "double double_x = 0.5;", "double double_double = 1;",
                            "double double_y = 1.5;", "int_1 = 1,", "namespace a_b_dbc {"})
     CHECK(has(header, line));
-  std::string names = header.text;  // without the literals, which have the names of the file
+  std::string names = header.text;  // without string literals, which have the names of the file
   for (std::size_t at = 0; (at = names.find('"', at)) != std::string::npos;) {
     names.erase(at, names.find('"', at + 1) + 1 - at);
   }
@@ -134,7 +135,7 @@ TEST_CASE("values with the same text are told apart by the values, and the same 
   std::string text =
       "BU_: A\nBO_ 1 M: 8 A\n SG_ a : 0|8@1- (1,0) [0|0] \"\" A\nVAL_ 1 a 1 \"on\" 2 \"off\" -3 \"On\"";
   for (int i = 0; i < 3000; ++i) text += " 4 \"off\"";
-  const dbc::Header header = header_of(text + ";\n");
+  const dbc::GeneratedHeader header = header_of(text + ";\n");
   for (const char* line :
        {"on_1 = 1,", "on_minus_3 = -3,", "off_2 = 2,", "off_4 = 4,", "off_4_2 = 4,", "off_4_3000 = 4,"})
     CHECK(has(header, line));
@@ -151,7 +152,7 @@ TEST_CASE("messages that cannot be said are left out, and named with the reason"
   text += "SG_MUL_VAL_ 5 a m ";
   for (int i = 0; i < 17; ++i)
     text += (i == 0 ? "" : ", ") + std::to_string(2 * i) + "-" + std::to_string(2 * i);
-  const dbc::Header header = header_of(text + ";\n");
+  const dbc::GeneratedHeader header = header_of(text + ";\n");
   CHECK(has(header, "using Messages = std::tuple<Good>;"));
   REQUIRE(header.warnings.size() == 4);
   CHECK(header.left_out == 4);
@@ -164,7 +165,7 @@ TEST_CASE("messages that cannot be said are left out, and named with the reason"
 }
 
 TEST_CASE("a range that the field cannot hold is kept as far as it can") {
-  const dbc::Header header = header_of(
+  const dbc::GeneratedHeader header = header_of(
       "BU_: A\nBO_ 1 M: 8 A\n SG_ a : 0|4@1+ (0.5,0) [1|100] \"\" A\n SG_ b : 8|8@1- (1,0) [-200|-5] \"\" "
       "A\n");
   CHECK(header.warnings.empty());
@@ -196,7 +197,7 @@ TEST_CASE("messages of any length and number of signals are in the header") {
       "BO_ 7 Many: 64 A\n";
   for (int i = 0; i < 512; ++i)
     text += " SG_ s" + std::to_string(i) + " : " + std::to_string(i) + "|1@1+ (1,0) [0|0] \"\" A\n";
-  const dbc::Header header = header_of(text);
+  const dbc::GeneratedHeader header = header_of(text);
   CHECK(header.warnings.empty());
   CHECK(header.left_out == 0);
   CHECK(has(header, ".id = 0x1, .length = 10, .format = {false, true, true}"));
@@ -205,7 +206,7 @@ TEST_CASE("messages of any length and number of signals are in the header") {
 }
 
 TEST_CASE("signals are plain tables, which compile quickly, with the states beyond their ranges") {
-  const dbc::Header header = header_of(
+  const dbc::GeneratedHeader header = header_of(
       "BU_: A\nBO_ 1 M: 8 A\n SG_ Members M : 0|8@1+ (1,0) [0|0] \"\" A\n SG_ v m1 : 8|8@1+ (1,0) [0|9] \"\" "
       "A\n"
       "VAL_ 1 Members 1 \"one\" 7 \"service\" ;\nVAL_ 1 v 1 \"one\" 255 \"error\" ;\n");

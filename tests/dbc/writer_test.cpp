@@ -1,4 +1,4 @@
-// What is written of a DBC file reads again as equal, over every feature; what the format cannot say is refused.
+// Tests that written files read as equal, over every feature, and that a model beyond the format is rejected.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -67,7 +67,7 @@ TEST_CASE("what the format cannot say is refused, and not written otherwise") {
   CHECK(is_refused(with([](auto&, auto& s) { s.selected_by = 7; })));
   CHECK(is_refused(with([](auto&, auto& s) { s.selected_for = {{1, 1}}; })));
   CHECK(is_refused(with([](auto&, auto& s) {
-    s.selected_by = 0;  // which is no selector
+    s.selected_by = 0;  // signal 0 is not a selector
     s.selected_for = {{1, 1}};
   })));
   CHECK(is_refused(with([](auto& m, auto&) { m.groups = {{"g", 1, {2}}}; })));

@@ -17,7 +17,6 @@
 
 using namespace takt;
 using namespace std::chrono_literals;
-using robot::DriveState;
 using sim::JointFault;
 using sim::VirtualCanBus;
 
@@ -79,7 +78,7 @@ struct Robot {
   std::vector<VirtualCanBus::Port> ports;
   std::unique_ptr<robot::Hardware> hardware;
   std::vector<robot::JointFeedback> feedback;
-  std::vector<robot::JointCommand> commands;
+  std::vector<JointCommand> commands;
   Time now{};
 };
 

@@ -15,7 +15,6 @@
 
 using namespace takt;
 using namespace std::chrono_literals;
-using robot::DriveState;
 
 namespace {
 
@@ -76,7 +75,7 @@ class Rig {
     }
   }
   void power(bool on) {
-    for (robot::JointCommand& command : commands) command.want_power = on;
+    for (JointCommand& command : commands) command.want_power = on;
   }
   [[nodiscard]] long in_state(DriveState state) const {
     return std::ranges::count(feedback, state, &robot::JointFeedback::drive);
@@ -97,7 +96,7 @@ class Rig {
   NarrowBus bus;
   std::unique_ptr<HardwareType<NarrowBus>> hardware;
   std::vector<robot::JointFeedback> feedback;
-  std::vector<robot::JointCommand> commands;
+  std::vector<JointCommand> commands;
   Time now{};
 };
 

@@ -46,7 +46,7 @@ Quintic motion;
 using Pid = takt::control::BasicPid<float>;
 Pid pid;
 constexpr std::uint32_t stiffness_id = 0x123;
-constexpr takt::can::Signal stiffness{
+constexpr takt::can::SignalCoding stiffness{
     .field = {.start = 15, .length = 12, .order = takt::can::ByteOrder::big}, .scale = 0.01};  // A/rad
 
 constexpr float patience = 0.1F;  // s without a reference

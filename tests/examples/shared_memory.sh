@@ -43,21 +43,21 @@ robot_pid=$pid
 wait_for "$work/robot" . "^ready"
 start "$work/seen" python3 "$watch" "$name"
 start "$work/motion" "$motion" "$name" 1 0 2
-for joint in 0 2; do wait_for "$work/seen" "joint $joint" "of seat 1, driven"; done
+for joint in 0 2; do wait_for "$work/seen" "joint $joint" "of owner slot 1, driven"; done
 wait_for "$work/seen" "joint 1" "nobody's, resting"
-! "$motion" "$name" 1 >"$work/refused" || { echo "two on one seat" >&2; exit 1; }
+! "$motion" "$name" 1 >"$work/refused" || { echo "two on one owner slot" >&2; exit 1; }
 
 sleep 0.5  # away from where it began
 end "$pid"
 for joint in 0 2; do wait_for "$work/seen" "joint $joint" "nobody's, resting at 0.000 rad"; done
 start "$work/again" "$motion" "$name" 1 2
-wait_for "$work/seen" "joint 2" "of seat 1, driven"
+wait_for "$work/seen" "joint 2" "of owner slot 1, driven"
 
 # The robot too may die at any time: its successor takes over, and the motion process goes on.
 end "$robot_pid"
 start "$work/successor" "$robot" "$name"
 wait_for "$work/successor" . "^ready"
 wait_for "$work/seen" "a hub" "a hub that began in cycle [1-9][0-9]"
-wait_for "$work/seen" "joint 2" "of seat 1, driven"
+wait_for "$work/seen" "joint 2" "of owner slot 1, driven"
 [ "$(grep -c "a hub" "$work/seen")" -eq 2 ]
 cat "$work/seen"

@@ -1,4 +1,5 @@
-// Any bytes as an answer of rtnetlink: read without harm, or refused by name, and what was read can be judged.
+// Fuzzes rtnetlink answers with any bytes: they are parsed, or rejected with a named error, and a parsed
+// answer can be judged.
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -1,5 +1,6 @@
-// Any bytes as a log of candump: however it is cut, the lines are the same, an error names a place in its line, and an entry that
-// was read is written and read again as equal. The same bytes as frames: each is refused, or comes back from its line as it was.
+// Fuzzes candump logs with any bytes. The lines do not depend on how the text is split, and an error names a
+// place in its line. A parsed entry survives formatting and parsing. The same bytes are used as frames: each
+// is rejected, or survives formatting and parsing.
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -58,7 +59,7 @@ void check_frames(std::span<const std::uint8_t> bytes) {
     if (!text) continue;
     const auto read = parse_line(text->text());
     require(read.has_value());
-    // What a frame has no use for is not in its line.
+    // Bits that a frame does not use are not in its line.
     if (entry.frame.remote) entry.frame.data = {};
     if (!entry.frame.fd) entry.frame.bit_rate_switch = entry.frame.error_state = false;
     if (entry.frame.error) entry.frame.extended = false;

@@ -1,6 +1,6 @@
-// Any bytes as CANopen frames, to everybody: decoders refuse or understand, what they understand is encoded to the same again; an
-// SDO client writes nothing beyond its room; a master that is fed with them keeps finite feedback and sends only frames that the
-// protocol knows; and a simulated drive survives them, its answers being frames that a bus can carry.
+// Fuzzes CANopen with any bytes as frames. Decoders reject them, or re-encode them to the same. An SDO client
+// writes nothing beyond its room. A master keeps finite feedback and sends only frames of the protocol. A
+// simulated drive survives, and its answers are frames that a bus can carry.
 #include <array>
 #include <span>
 
@@ -56,8 +56,8 @@ robot::RobotDescription one_drive() {
   return description;
 }
 
-/// Transfers into a small room, begun anew whenever one is over. Answers to other nodes become answers to this one, so that a
-/// fuzzer need not find the identifier first.
+/// Transfers into a small room, restarted after each end. Answers of other nodes are changed to this one, so
+/// that a fuzzer need not find the identifier first.
 void fuzz_client(std::span<const std::uint8_t> bytes) {
   canopen::SdoClient client(node, Duration(5'000'000));
   std::array<std::uint8_t, 24> memory{};

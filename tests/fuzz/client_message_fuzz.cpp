@@ -1,5 +1,5 @@
-// Any bytes as a line to the motion server, or as a file for sending: either a message that is written and read again unchanged,
-// or a refusal with a reason.
+// Fuzzes lines to the motion server, and files for sending, with any bytes. The result is either a message
+// that survives writing and reading, or a rejection with a reason.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (file && !parse_client_message(to_line(*file), 100)) std::abort();
   if (file && std::holds_alternative<TrajectoryMessage>(file->body)) {
     const auto again = parse_motion_file(to_joint_trajectory(std::get<TrajectoryMessage>(file->body)), 100);
-    // Times less than a nanosecond apart become the same.
+    // Times less than a nanosecond apart become equal.
     if (!again && again.error().why.reason != Errc::times_not_increasing) std::abort();
   }
   return 0;

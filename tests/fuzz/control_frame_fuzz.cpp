@@ -1,5 +1,5 @@
-// Any bytes as a frame that drives a vehicle: refused, or understood and encoded to the same bytes again, in both orders; and what
-// it means in SI units is finite, and comes back to the same counts where a command may ask for it.
+// Fuzzes control frames of a vehicle with any bytes: rejected, or re-encoded to the same bytes, in both byte
+// orders. The SI values are finite, and convert back to the same counts where a command may request them.
 #include "takt/vehicle/control_frame.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Any bytes as a DBC file: tolerant and strict readers end with a reading or an error, and what was read decodes
-// any frame, of any length, into values or an error; what a strict reader takes can be written again as equal. Of all of them a
-// header can be made, of whose lines no text of the file has become code.
+// Fuzzes DBC files with any bytes. Tolerant and strict readers end with a reading or an error. A reading
+// decodes any frame, of any length, into values or an error. A strict reading survives writing. Each gives a
+// header in which no text of the file has become code.
 #include "takt/dbc/file.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using takt::test::require;
 
 namespace {
 
-/// Bytes that follow from the text itself, so that one input does one thing.
+/// Bytes derived from the text itself, so that one input always does the same.
 class Bytes {
  public:
   explicit Bytes(std::string_view text) {
@@ -32,7 +32,7 @@ class Bytes {
   std::uint64_t state_ = 0xcbf29ce484222325;
 };
 
-/// `is_strict`: no signals share bits, so that none overwrites another.
+/// With `is_strict`, no signals share bits, so that none overwrites another.
 void try_message(const dbc::MessageCodec& message, Bytes& bytes, bool is_strict) {
   std::vector<std::uint8_t> data(message.length());
   std::vector<double> values(message.signal_count()), again(values.size());
@@ -73,7 +73,7 @@ void try_message(const dbc::MessageCodec& message, Bytes& bytes, bool is_strict)
   require(message.decode_batch(std::vector<can::Frame>(3, frame), columns, 2).has_value());
 }
 
-/// No control characters, no line joined to the next, no directive but ours.
+/// Checks for control characters, lines joined to the next, and foreign directives.
 void try_header(const dbc::Database& dbc) {
   const auto header = dbc::make_header(dbc, {"drive.dbc", "", ""});
   require(header.has_value());
@@ -100,11 +100,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!tolerant) return 0;
   for (const auto& warning : tolerant->warnings)
     require(warning.place.line != 0 && !to_string(warning).empty());
-  // What is refused is seen by comparison within write().
+  // The comparison within write() detects what it must reject.
   const auto written = dbc::write(tolerant->file);
   if (strict) require(written.has_value());
   const auto dbc = dbc::Database::make(tolerant->file);
-  if (!dbc) return 0;  // more multiplexing than the tables take
+  if (!dbc) return 0;  // more multiplexing than the tables hold
   try_header(*dbc);
   Bytes bytes(text);
   for (const dbc::MessageCodec& message :

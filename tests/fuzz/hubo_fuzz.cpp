@@ -1,6 +1,5 @@
-// Any bytes as frames from Hubo boards: decoders refuse or understand, what they understand is encoded to the
-// same again, and a master that is fed with them keeps finite feedback and sends only frames that the
-// protocol knows.
+// Fuzzes frames of Hubo boards with any bytes. Decoders reject them, or re-encode them to the same. A master
+// keeps finite feedback and sends only frames of the protocol.
 #include <span>
 
 #include "support/fuzz_frames.hpp"
@@ -15,7 +14,7 @@ namespace hubo = takt::can::hubo;
 
 namespace {
 
-/// What is understood is sent as it was understood.
+/// A decoded message must encode and decode to the same.
 template <class Message, class... Options>
 void decode_as(const can::Frame& frame, Options... options) {
   Message message{};
@@ -26,7 +25,7 @@ void decode_as(const can::Frame& frame, Options... options) {
   require(decode_into(again, sent, options...) && again == message);
 }
 
-/// Currents and parameters: whatever was asked, the frame is read as its answer.
+/// Currents and parameters: the frame is decoded as the answer to each request.
 void decode_answers(const can::Frame& frame) {
   for (const auto kind : {hubo::BoardKind::two_channel, hubo::BoardKind::hybrid, hubo::BoardKind::hand}) {
     decode_as<hubo::CurrentReply>(frame, kind);
@@ -67,7 +66,7 @@ void decode_sensors(const can::Frame& frame) {
   decode_as<hubo::SensorCommand>(frame);
   decode_as<hubo::ForceTorque>(frame);
   decode_as<hubo::PowerReply>(frame);
-  // Angles come back to within a rounding, not to the bit.
+  // Angles return within a rounding, not bit for bit.
   hubo::Tilt tilt;
   hubo::Inertial inertial;
   if (decode_into(tilt, frame)) require(encode(tilt).has_value());
@@ -97,7 +96,7 @@ void decode_everything(const can::Frame& frame) {
   decode_sensors(frame);
 }
 
-/// Two boards of joints, and one of each other kind with all its motors.
+/// Two boards of joints, and one board of each other kind with all its motors.
 robot::RobotDescription all_kinds() {
   robot::RobotDescription description;
   description.buses.resize(1);

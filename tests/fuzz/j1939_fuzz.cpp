@@ -1,6 +1,6 @@
-// Any frames as J1939 traffic, from a few devices and from hostile ones, at any times: a receiver keeps within its sessions and
-// gives only messages of the length that was announced, a sender and an address claim send only frames that a bus can carry, and
-// when all fall silent every session ends.
+// Fuzzes J1939 with any frames, of a few devices and of hostile ones, at any times. A receiver keeps within
+// its sessions, and messages have the announced length. A sender and an address claim send only frames that a
+// bus can carry. When all devices are silent, every session ends.
 #include <chrono>
 #include <span>
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint8_t us = 0x10;
 
-/// Often a frame of the transport protocol or an address claim between few devices; else any.
+/// Mostly a frame of the transport protocol or an address claim between few devices; otherwise any frame.
 Frame next_message(std::span<const std::uint8_t>& bytes) {
   const std::uint8_t kind = bytes.front();
   Frame frame = test::next_frame(bytes);

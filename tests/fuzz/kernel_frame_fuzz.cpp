@@ -1,5 +1,5 @@
-// Any bytes as what a CAN socket gives: a frame of any size and the control messages beside it. What is understood as a frame can
-// exist, is written as it was read, and if it is an error frame, is a report.
+// Fuzzes the data of a CAN socket with any bytes: a frame of any size and its control messages. A parsed
+// frame is valid, is written as it was read, and if it is an error frame, can be decoded as a report.
 #include <span>
 
 #include "platform/kernel_frame.hpp"

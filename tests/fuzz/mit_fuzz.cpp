@@ -1,6 +1,5 @@
-// Any bytes as frames from MIT-mode drives, and to them: decoders refuse or understand, what they understand is
-// encoded to the same again, a master that is fed with them keeps finite feedback and sends only frames that the
-// protocol knows, and so do drives.
+// Fuzzes frames from and to MIT-mode drives with any bytes. Decoders reject them, or re-encode them to the
+// same. A master keeps finite feedback and sends only frames of the protocol, and so do drives.
 #include <algorithm>
 #include <array>
 #include <span>

@@ -1,5 +1,5 @@
-// Any bytes as frames from ODrives, and to them: what a decoder understands is encoded to the same again, a master that is fed
-// with them keeps finite feedback and sends only frames that drives know, and a simulated drive stays sane whatever it is told.
+// Fuzzes frames from and to ODrives with any bytes. A decoded message is re-encoded to the same. A master
+// keeps finite feedback and sends only frames of the protocol. A simulated drive keeps a valid state.
 #include <cmath>
 #include <span>
 
@@ -18,7 +18,7 @@ void decode_everything(const can::Frame& frame) {
   const auto encode_again = [&](const auto& message) noexcept {
     using Message = std::remove_cvref_t<decltype(message)>;
     const auto again = odrive_frame::of_node(0, message);
-    if (!again) return;  // a number that is not finite
+    if (!again) return;  // NaN or infinity
     require(can::decode<Message>(*again).value() == message);
   };
   static_cast<void>(odrive::visit(odrive_frame::of_node_0(frame), encode_again));
@@ -40,7 +40,7 @@ robot::RobotDescription two_drives() {
   return description;
 }
 
-/// A master's questions and commands: each is one that a drive takes.
+/// The master's requests and commands: a drive must accept each.
 bool is_known(const can::Frame& sent) {
   const bool is_of_a_drive = odrive_frame::node_of(sent) == 1 || odrive_frame::node_of(sent) == 62;
   if (sent.remote || !is_of_a_drive) return is_of_a_drive;

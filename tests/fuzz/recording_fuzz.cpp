@@ -1,4 +1,5 @@
-// Any bytes as a recording: they are read to their end or to a named error, and every span that comes back is looked at.
+// Fuzzes recordings with any bytes: they are read to the end or to a named error, and every returned span is
+// read.
 #include <cstdint>
 #include <cstdlib>
 

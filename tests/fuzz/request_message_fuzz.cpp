@@ -1,5 +1,5 @@
-// Any bytes as records of requests, from a server that means ill: each begins with its length in two bytes. Whatever the reader lets
-// through keeps the robot's limits.
+// Fuzzes request records of a hostile server with any bytes. Each record begins with its length in two bytes.
+// A request that the reader accepts keeps the robot's limits.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -27,7 +27,7 @@ void check(const Request& request, const robot::RobotDescription& robot) {
   std::vector<JointLimits> limits;
   request.joints.for_each([&](std::size_t joint) { limits.push_back(robot.joints.at(joint).limits); });
   if (request.kind != RequestKind::trajectory) return;
-  // The first part may come back from a start beyond the limits: only the rest is held to them.
+  // The first part may return from a start beyond the limits; only the rest must keep them.
   const trajectory::Trajectory& motion = request.trajectory;
   for (std::size_t k = request.first_waypoint; k < motion.segments(); ++k) {
     for (std::size_t j = 0; j < motion.joints(); ++j) {

@@ -1,4 +1,5 @@
-// Any bytes as a robot file: either a description that keeps its promises, or a list of mistakes that is not empty.
+// Fuzzes robot files with any bytes: the result is a valid description, or a list of mistakes that is not
+// empty.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,10 @@
-// Runs a fuzz target without a fuzzer: every file of the given folders, every short prefix of it, and seeded mutations.
+// Runs a fuzz target without a fuzzer: every file of the given folders, every short prefix of it, and seeded
+// mutations.
+//
 //     <name>_fuzz FOLDER|FILE... [--seed=N] [--count=N mutations a file]
-// When the target crashes, the input lies in crash-input in the working folder; run it again by naming that file.
+//
+// After a crash of the target, the file crash-input in the working folder has the input. To repeat it, name
+// that file.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -40,7 +44,7 @@ void keep_input(int signal_number) {
 
 void run(const Bytes& input) {
   const Bytes exact(input.begin(),
-                    input.end());  // no spare capacity: reading past the end is seen by the sanitizer
+                    input.end());  // no spare capacity: the sanitizer detects reading past the end
   running = &exact;
   ++runs;
   LLVMFuzzerTestOneInput(exact.data(), exact.size());
@@ -59,7 +63,7 @@ void mutate(Bytes& bytes, std::mt19937_64& random) {
       case 0:  // flip a bit
         if (rest > 0) *here = static_cast<std::uint8_t>(*here ^ (1u << below(8)));
         break;
-      case 1:  // a telling byte
+      case 1:  // a byte with a special value
         if (rest > 0) *here = std::array<std::uint8_t, 8>{0, 0xff, 0x7f, 0x80, '"', '{', ']', '9'}[below(8)];
         break;
       case 2:  // cut out

@@ -1,7 +1,7 @@
-// Somebody on the wire between a commander and a vehicle, whose every act the fuzzer chooses: he hears all datagrams, delivers any
-// of them to either end as often and as late as he likes, changed or not, and makes others. Whatever he does, an end believes only
-// what the other one sealed, once; setpoints in their order; and nothing but a stop when it is older than the limit, whichever clock
-// is set meanwhile.
+// Fuzzes the secure channel with an attacker between commander and vehicle. The fuzzer chooses each action.
+// The attacker receives all datagrams, delivers any of them to either end at any time, changed or not, and
+// makes others. In all cases an end accepts only what the other end sealed, once. Setpoints stay in order.
+// After the age limit only a stop is accepted, even if a clock is set meanwhile.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -27,7 +27,7 @@ using Vehicle = ServerChannel<SipHash128>;
 constexpr SecurityLimits limits{};
 constexpr std::array<std::uint8_t, 16> secret{1, 2, 3, 4};
 
-/// What one end sealed.
+/// The messages that one end sealed.
 struct Sent {
   Time at;
   Urgency urgency;
@@ -145,7 +145,7 @@ class Wire {
     next_setpoint_ = index + 1;
   }
 
-  /// Its index, or that beyond the last of an empty payload.
+  /// The index of the payload; that beyond the last for an empty payload.
   std::size_t believe(const Opened& opened, std::vector<Sent>& sent) {
     if (opened.payload.empty()) return sent.size();
     require(opened.payload.size() == 4);
@@ -171,7 +171,7 @@ class Wire {
     require(!vehicle_.open(datagram, time_of(vehicle_)) && !commander_.open(datagram, time_of(commander_)));
   }
 
-  /// Bytes of the script, by themselves or behind the header of something that was heard.
+  /// Bytes of the script, alone or after the header of a recorded datagram.
   void made_up(std::uint8_t size) {
     const auto bytes = script_.bytes(std::min<std::size_t>(size, script_.remaining()));
     Bytes datagram = heard(static_cast<std::uint8_t>(size / 4));
@@ -181,7 +181,7 @@ class Wire {
     require(!vehicle_.open(datagram, time_of(vehicle_)) && !commander_.open(datagram, time_of(commander_)));
   }
 
-  /// All that is needed for a session, if nobody interferes.
+  /// All steps of opening a session without interference.
   void connect() {
     for (int turn = 0; turn < 2; ++turn) {
       handshake(commander_);
@@ -202,7 +202,7 @@ class Wire {
     }
   }
 
-  /// By more than anybody could take for an unordered call, or for a pause.
+  /// By more than the largest time that counts as an unordered call or as a pause.
   void set_clock(std::uint8_t how) {
     const Duration step = how % 8 >= 4 ? limits.silence + std::chrono::milliseconds(how)
                                        : -limits.disorder() - std::chrono::milliseconds(how);

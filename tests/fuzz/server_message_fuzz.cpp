@@ -1,4 +1,5 @@
-// Any bytes as a line from a server: a client understands it or refuses it, and what it understood it can write again.
+// Fuzzes lines of a server with any bytes: a client rejects them, or parses them and can write the result
+// again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,5 @@
-// Any bytes as frames from servo drives, and to them: decoders refuse or understand, what they understand is
-// encoded to the same again, and a master that is fed with them keeps finite feedback and sends only frames
-// that the protocol knows.
+// Fuzzes frames from and to servo drives with any bytes. Decoders reject them, or re-encode them to the same.
+// A master keeps finite feedback and sends only frames of the protocol.
 #include <span>
 
 #include "support/fuzz_frames.hpp"

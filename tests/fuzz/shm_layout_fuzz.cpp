@@ -1,5 +1,5 @@
-// Any bytes as the memory of a segment: the directory is refused or understood, what is understood lies within the memory, and the
-// ends that are made over it stay within it and come to an end, whatever stands there.
+// Fuzzes the memory of a segment with any bytes. The directory is rejected or parsed, and parsed parts lie
+// within the memory. The ends on this memory stay within it, and each of their calls ends.
 #include "takt/shm/layout.hpp"
 
 #include <array>
@@ -16,7 +16,7 @@ using takt::test::require;
 
 namespace {
 
-/// Uses each end that there is under this name, some times.
+/// Uses each end of this name several times.
 void use(const Layout& layout, std::string_view name) {
   constexpr int times = 20;
   std::uint64_t value = 0;
@@ -67,24 +67,27 @@ void use(const Layout& layout, std::string_view name) {
 }
 
 struct Free {
-  void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{apart}); }
+  void operator()(std::byte* memory) const {
+    ::operator delete (memory, std::align_val_t{interference_size});
+  }
 };
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::unique_ptr<std::byte, Free> memory(
-      static_cast<std::byte*>(::operator new (size, std::align_val_t{apart})));
+      static_cast<std::byte*>(::operator new (size, std::align_val_t{interference_size})));
   if (size != 0) std::memcpy(memory.get(), data, size);
   const auto layout = Layout::read({memory.get(), size});
   if (!layout) return 0;
   std::array<char, max_schema> text{};
   for (const Exchange& exchange : layout->exchanges()) {
     require(exchange.offset <= size && exchange.bytes <= size - exchange.offset);
-    require(exchange.first_seat + exchange.extent.producers + exchange.extent.consumers <= layout->seats());
+    require(exchange.first_owner_slot + exchange.extent.producers + exchange.extent.consumers <=
+            layout->owner_slots());
     require(layout->schema(exchange, text).has_value());
     use(*layout, exchange.name());
   }
-  for (std::uint32_t i = 0; i < layout->seats(); ++i) layout->seat(i).heartbeat = i;
+  for (std::uint32_t i = 0; i < layout->owner_slots(); ++i) layout->owner_slot(i).heartbeat = i;
   return 0;
 }

@@ -1,4 +1,5 @@
-// Any text as a schema: it is refused, or its fields lie one after the other, each at its natural alignment.
+// Fuzzes schemas with any text: it is rejected, or its fields follow each other, each at its natural
+// alignment.
 #include "takt/shm/schema.hpp"
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Any bytes as what a serial adapter says: the decoder gives the same items however the bytes are cut, what it understands as a
-// frame is written and read again as the same, and a bus over such a line never gives a frame that no bus can carry.
+// Fuzzes the bytes of a serial adapter. The decoded items do not depend on how the bytes are split. A decoded
+// frame survives encoding and decoding. A bus on such a line returns only frames that a bus can carry.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -16,7 +16,7 @@ using takt::test::require;
 
 namespace {
 
-/// Gives the bytes of a fuzzer in pieces whose size they choose themselves, and takes a few at a time.
+/// Gives a fuzzer's bytes in pieces, whose sizes are also fuzzed, and takes a few bytes at a time.
 struct FuzzedPort {
   std::size_t write(std::span<const std::uint8_t> out) noexcept {
     return std::min<std::size_t>(out.size(), 5);

@@ -1,5 +1,5 @@
-// Any bytes as what a vehicle says of itself: refused without a change, or understood, and then encoded to the same bytes again
-// but for the padding; no field is read outside of its block, by the known layouts or by others.
+// Fuzzes status frames of a vehicle with any bytes: rejected without a change, or re-encoded to the same
+// bytes except padding. No field is read outside its block, with the known layouts or with others.
 #include "takt/vehicle/status_frame.hpp"
 
 #include <algorithm>
@@ -13,9 +13,11 @@ using takt::test::require;
 
 namespace {
 
-constexpr std::array moved_fields{Field{"target_angle", 0, FieldType::i32}, Field{"state", 4, FieldType::i8},
-                                  Field{"current_angle", 5, FieldType::u16}};
-constexpr std::array end_fields{Field{"last", 238, FieldType::u32}, Field{"state", 241, FieldType::u8}};
+constexpr std::array moved_fields{SystemField{"target_angle", 0, FieldType::i32},
+                                  SystemField{"state", 4, FieldType::i8},
+                                  SystemField{"current_angle", 5, FieldType::u16}};
+constexpr std::array end_fields{SystemField{"last", 238, FieldType::u32},
+                                SystemField{"state", 241, FieldType::u8}};
 constexpr std::array other_systems{SystemLayout{System::steering, "steering", 7, false, moved_fields},
                                    SystemLayout{static_cast<System>(31), "long", 242, true, end_fields}};
 constexpr Layouts other_layouts = *Layouts::make(other_systems);
@@ -26,16 +28,16 @@ void check_fields(const StatusFrame& status) {
     require(status.has(layout.system) == !block.empty());
     require(block.empty() || block.size() == layout.length);
     require(status.has(layout.system) || status.state(layout.system) == SystemState::unknown);
-    for (const Field& field : layout.fields)
+    for (const SystemField& field : layout.fields)
       require(status.value(layout.system, field).has_value() == status.has(layout.system));
   }
 }
 
-/// What is read is written to the same bytes again, and leaves alone what is beside it.
+/// A decoded block encodes to the same bytes, and leaves the bytes around it unchanged.
 void set_again(const StatusFrame& status) {
   StatusFrame again = status;
   for (const SystemLayout& layout : status.layouts().systems()) {
-    for (const Field& field : layout.fields)
+    for (const SystemField& field : layout.fields)
       if (const auto value = status.value(layout.system, field))
         require(again.set(layout.system, field.name, *value).has_value());
   }

@@ -1,7 +1,8 @@
-// A vehicle's client in a world that a fuzzer makes: any datagrams, times and commands in any order. It never lets go of the brake,
-// and never presses the throttle, without a fresh command to a vehicle that is well, nor in a stop (vehicle/client_watch.hpp).
+// Fuzzes a vehicle's client with any datagrams, times and commands in any order. It releases the brake or
+// applies the throttle only with a fresh command, for a healthy vehicle, and never in a stop
+// (vehicle/client_watch.hpp).
 //
-// The input is a list of events, each of an opcode and what it takes: see World::happen().
+// The input is a list of events, each with an opcode and its arguments: see World::happen().
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -83,13 +84,13 @@ class World {
     if (client_.receive(bytes, now_) && !bytes.empty()) watch_.heard(decode_status(bytes).value());
   }
 
-  /// A frame that is well but for one system, sent a while ago.
+  /// A healthy frame except one system, sent a while ago.
   void hear(std::int8_t ago, std::uint8_t system, std::uint8_t state, std::int16_t speed) {
     const auto ms = std::chrono::floor<std::chrono::milliseconds>(now_.time_since_epoch()).count();
     auto frame = test::status_frame(static_cast<std::uint32_t>(ms - ago));
     (void)frame.set(static_cast<System>(system), static_cast<SystemState>(state));
     (void)frame.set(System::traction, "speed", speed);
-    const std::int16_t wheels = speed % 2 == 0 ? 0 : speed;  // they turn or not, whatever the speed is
+    const std::int16_t wheels = speed % 2 == 0 ? 0 : speed;  // turning or not, independent of the speed
     (void)frame.set(System::traction, "left_speed", wheels);
     (void)frame.set(System::traction, "right_speed", wheels);
     receive(test::encoded(frame));
@@ -115,7 +116,7 @@ class World {
     }
   }
 
-  /// All goes well for so many periods.
+  /// Runs this many periods without faults.
   void cruise(int periods) {
     for (int i = 0; i < periods; ++i) {
       pass(10ms);

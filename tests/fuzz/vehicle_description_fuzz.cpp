@@ -1,5 +1,6 @@
-// Any bytes as a vehicle's file: either a description of which a vehicle's client can be made, or a list of mistakes that is not
-// empty, and says of each where it is: the last resorts, "no vehicle has these ... together" and "this is no table", are never needed.
+// Fuzzes vehicle files with any bytes. The result is a description from which a client can be made, or a list
+// of mistakes that is not empty. Each mistake has a place. The last-resort messages, "no vehicle has these
+// ... together" and "this is no table", must never appear.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

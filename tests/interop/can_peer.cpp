@@ -1,7 +1,8 @@
-// takt's side of a serial CAN line and of a candump log, for python_can_test.py.
-//     can_peer echo LINE   sends each frame that comes over the line back with the next identifier, until the input ends; then says
-//                          what it counted
-//     can_peer log FILE    writes the log as it understood it, and what it did not to the standard error
+// takt's end of a serial CAN line and of a candump log, for python_can_test.py.
+//
+// - can_peer echo LINE: returns each frame of the line with the next identifier, until the input ends. Then
+//   it prints its counters.
+// - can_peer log FILE: writes the parsed log to standard output, and lines with errors to standard error.
 #include <poll.h>
 #include <unistd.h>
 

@@ -1,11 +1,12 @@
-"""The frames of the Furbot by Python's struct alone, written from what is known of the protocol and not from takt's code."""
+"""The frames of the Furbot by Python's struct alone, written from the protocol's description and not from takt's
+code."""
 
 import struct
 
 STATUS_PORT, CONTROL_PORT = 18003, 18004
 EPOCH = 1_531_000_000  # Unix seconds of time stamp 0
 
-# id: (name, format behind the first byte, names of its numbers); blocks whose inside is not known are bytes.
+# id: (name, format behind the first byte, names of its numbers); blocks of unknown content are bytes.
 BLOCKS = {
     0: ("communication", ">B", ["state"]),
     1: ("battery", ">BBHHBB", ["state", "charge", "current", "voltage", "highest_temperature", "lowest_temperature"]),
@@ -32,7 +33,7 @@ def stamp_of(unix_seconds):
 
 
 def encode_status(stamp, blocks):
-    """`blocks` is a list of (id, {name: number}) or (id, bytes)."""
+    """Encodes a status frame; `blocks` is a list of (id, {name: number}) or (id, bytes)."""
     frame = struct.pack(">4sIB3x", b"ATSF", stamp, len(blocks))
     for system, block in blocks:
         if not isinstance(block, bytes):
@@ -43,14 +44,15 @@ def encode_status(stamp, blocks):
 
 
 def steady_status(stamp, state, **traction):
-    """Of a vehicle whose systems are all in this state, and whose numbers are zero but for these of its traction."""
+    """A status of a vehicle whose systems are all in this state. All numbers are zero except the given ones of its
+    traction."""
     blocks = [(system, bytes([state]) + bytes(struct.calcsize(layout) - 1)) for system, (_, layout, _) in BLOCKS.items()]
     blocks[3] = (3, {**dict.fromkeys(BLOCKS[3][2], 0), "state": state, **traction})
     return encode_status(stamp, blocks)
 
 
 def decode_status(frame):
-    """The stamp and a list as for encode_status(), with bytes for systems that are not known."""
+    """Returns the stamp and a list as for encode_status(), with bytes for unknown systems."""
     if len(frame) < 12:
         raise BadFrame("short")
     magic, stamp, count = struct.unpack_from(">4sIB", frame)
@@ -81,7 +83,7 @@ def encode_control(stamp, steer, throttle, brake, little=False):
 
 
 def decode_control(frame, little=False):
-    """(stamp, steer, throttle, brake)."""
+    """Returns (stamp, steer, throttle, brake)."""
     if len(frame) != 20:
         raise BadFrame("length")
     if frame[:4] != b"FSTA":

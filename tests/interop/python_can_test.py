@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""python-can as the other side of a serial CAN line, and as reader and writer of candump logs.
+"""Tests python-can as the peer on a serial CAN line, and as reader and writer of candump logs.
 
     python_can_test.py CAN_PEER
 
-Needs Debian's python3-can and python3-serial, and its own interpreter; ends with 77 (skipped) without them.
+Needs Debian's python3-can and python3-serial, and Debian's interpreter; exits with 77 (skipped) without them.
 """
 import contextlib, os, pty, random, select, subprocess, sys, tempfile, threading, tty, unittest
 
@@ -18,7 +18,7 @@ PEER = sys.argv[1]
 
 @contextlib.contextmanager
 def two_ends():
-    """Two pseudo terminals joined as by a cable; yields their paths."""
+    """Two pseudo terminals, connected as by a cable; yields their paths."""
     masters, slaves = zip(*(pty.openpty() for _ in range(2)))
     for slave in slaves:
         tty.setraw(slave)
@@ -104,7 +104,7 @@ class PythonCan(unittest.TestCase):
                                         data=bytes(range(length)), bitrate_switch=rate_switch, error_state_indicator=passive))
         messages.append(can.Message(timestamp=2e9, is_error_frame=True, channel="can0"))
         text = self.written_by_python(messages)
-        # What the format of python-can itself loses: the length of remote frames and the contents of error frames.
+        # python-can's own format loses the length of remote frames and the contents of error frames.
         result = self.copied(text)
         self.assertEqual(result.stdout, text)
         self.assertEqual(result.stderr, "")

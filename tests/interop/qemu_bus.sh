@@ -1,7 +1,9 @@
 #!/bin/busybox sh
-# A robot's real path on a kernel with CAN: takt simulate is its boards, on one interface with takt check, run, move and reset, which
-# goes down in motion and comes back. The loop is slow and patient, as everything is emulated.
-# usage: qemu_bus.sh ROBOT_FILE INTERFACE     with one FD bus named arm and a joint elbow_joint in the file
+# Tests a robot's real path on a kernel with CAN. On one interface, takt simulate plays the boards, and takt
+# check, run, move and reset are used. The interface goes down in motion and comes back. The loop is slow
+# and tolerant, because all is emulated.
+#
+# Usage: qemu_bus.sh ROBOT_FILE INTERFACE     the file has one FD bus named arm and a joint elbow_joint
 set -eu
 interface=$2
 work=/tmp/bus
@@ -14,7 +16,7 @@ fail() {
   exit 1
 }
 
-# wait_for WHAT COMMAND...: until the command succeeds.
+# wait_for WHAT COMMAND...: waits until the command succeeds.
 wait_for() {
   what=$1
   shift
@@ -32,8 +34,8 @@ is_ready() {
   sleep 0.5
   state_has 'arm6: ready'
 }
-# The drives wait 0.255 s at most for their master. An emulated machine may pause for longer: the robot stops and says so, and what
-# it did is tried again.
+# The drives wait at most 0.255 s for their master. An emulated machine may pause for longer; the robot then
+# stops and reports it, and the step is repeated.
 paused='\[loop_overrun\]\|(loop_overrun)\|\[drive_fault\]\|(drive_fault)\|(robot_not_ready)'
 
 move() {
@@ -43,7 +45,7 @@ move() {
   return 1
 }
 
-# Takes the interface down in motion; whether that is what stopped the robot.
+# Takes the interface down in motion; returns whether that stopped the robot.
 stops_without_bus() {
   wait_for "the robot" is_ready
   takt move elbow_joint 0.2 --duration 60 >$work/move.log 2>&1 &
@@ -68,6 +70,7 @@ ip.full link set "$interface" mtu 72 up
 candump -D "$interface" >$work/frames &
 dump=$!
 
+takt check arm6 $on_bus >$work/check.log 2>&1 && fail "well without boards"  # an installed robot, by its name
 takt check $robot $on_bus >$work/check.log 2>&1 && fail "well without boards"
 grep -q 'elbow_joint .* does not answer' $work/check.log || fail "the missing board is not named"
 

@@ -1,9 +1,11 @@
 #!/bin/bash
-# Runs our CAN test programs on a real kernel with CAN, in a virtual machine: Debian's kernel with virtual interfaces and two emulated
-# SJA1000 controllers on one bus, can-utils as the other side; then the program takt on one of them, if it is built: qemu_bus.sh.
-# Exits with the tests' result; with 77, said so, where the packages cannot be had. Everything is emulated: no statement about timing
-# follows from it. As root on Debian it installs QEMU where it is missing; the kernel is only unpacked, below build/.
-# usage: qemu_can.sh [TEST_PROGRAM...]     without programs that of the dev build
+# Runs the CAN test programs on a real kernel with CAN, in a virtual machine. It is Debian's kernel with
+# virtual interfaces, two emulated SJA1000 controllers on one bus, and can-utils as the peer. If the program
+# takt is built, the script installs it, and qemu_bus.sh tests the installed one. Exits with the tests' result, or with 77 and a message if the packages
+# are not available. Everything is emulated, so it gives no information about timing. As root on Debian it
+# installs QEMU if it is missing. The kernel is only unpacked, below build/.
+#
+# Usage: qemu_can.sh [TEST_PROGRAM...]     default: the test program of the dev build
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . cmake/install_missing.sh
@@ -20,7 +22,7 @@ tools=(candump cansend cangen canplayer slcand testj1939 j1939cat j1939acd)
 
 skip() { echo "skipped: $1" >&2; exit 77; }
 
-# The kernel, its modules, busybox and can-utils, unpacked once for each kernel package.
+# The kernel, its modules, busybox and can-utils; unpacked once for each kernel package.
 fetch() {
   local kernel=$1 version=${1#linux-image-} download=$work/download part=$work/part members
   rm -rf "$download" "$part"
@@ -35,7 +37,7 @@ fetch() {
   rm -rf "$download"
 }
 
-# Copies programs to /bin of the machine, with every library that they name.
+# Copies programs to /bin of the machine, with all their libraries.
 add_programs() {
   local program library
   for program in "$@"; do
@@ -74,7 +76,7 @@ if [ -x /bin/06_can_drive ]; then  # master and drive, each in a process of its 
 fi
 if [ -x /bin/takt ]; then
   echo "--- takt"
-  sh /bin/qemu_bus.sh /arm6.json vcan0 || result=1
+  sh /bin/qemu_bus.sh /share/takt/robots/arm6.json vcan0 || result=1
 fi
 echo "takt-result: $result"
 poweroff -f
@@ -93,9 +95,11 @@ make_image() {
   basename -a "${programs[@]}" >"$work/root/programs"
   add_programs "${tools[@]/#/$work/$kernel/usr/bin/}" "${programs[@]}" $([ ! -x "$example" ] || echo "$example")
   if [ -x "$takt" ]; then
-    add_programs "$takt"
+    rm -rf "$work/installed"
+    cmake --install build/dev --prefix "$PWD/$work/installed" >"$work/install.log"
+    add_programs "$work/installed/bin/takt"
+    cp -r "$work/installed/share" "$work/root/"  # the robots by name, where the program looks
     cp tests/interop/qemu_bus.sh "$work/root/bin/"
-    cp examples/robots/arm6.json "$work/root/"
   fi
   cp -L "$(command -v ip)" "$work/ip.full"  # beside those of busybox, which know no CAN
   cp -L "$(command -v tc)" "$work/tc.full"
@@ -107,7 +111,7 @@ make_image() {
 
 boot() {
   local kernel=$1
-  # Without KVM: where it is offered inside a virtual machine, the guest may hang in it.
+  # Without KVM: inside a virtual machine, the guest may hang in it.
   timeout 300 qemu-system-x86_64 -accel tcg -cpu max -m 512 -nographic -no-reboot -nodefaults -serial stdio \
     -object can-bus,id=bus -device kvaser_pci,canbus=bus -device kvaser_pci,canbus=bus \
     -kernel "$work/$kernel/vmlinuz-${kernel#linux-image-}" -initrd "$work/image.gz" -append "console=ttyS0 quiet panic=-1" </dev/null

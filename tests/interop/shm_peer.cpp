@@ -1,6 +1,7 @@
-// A process with shared memory, for takt_shm_test.py: makes a segment, puts something into each of its exchanges, says "ready" and
-// stays until its input ends.
-//     shm_peer named NAME | shm_peer sealed SOCKET
+// A process with shared memory, for takt_shm_test.py. It makes a segment, writes to each of its exchanges,
+// prints "ready" and stays until its input ends.
+//
+// Usage: shm_peer named NAME | shm_peer sealed SOCKET
 #include <cstdio>
 #include <string>
 
@@ -55,7 +56,7 @@ int main(int argc, char** argv) {
   auto goals = segment->producer<MultiProducerRing<float, 2, 8>>("goals", 1);
   if (!goals || !first || !second || !references || !requests || !text || !goal || !state || !events)
     return 1;
-  references->seat.beat(SteadyClock().now());
+  references->owner_slot.beat(SteadyClock().now());
   const Reference reference{{0.25, -1}, 123456789012, 3, {}};
   const std::array<std::byte, 4> record{};
   for (int i = 0; i < 5; ++i) (void)references->end.try_push(reference);

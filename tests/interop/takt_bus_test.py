@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""A robot's real path from outside: takt simulate as the boards on pseudo terminals, takt check, jog, run and move on their other end.
+"""Tests a robot's real path from outside. takt simulate plays the boards on pseudo terminals; takt check, jog, run
+and move use their other ends.
 
 usage: takt_bus_test.py TAKT SOURCE_FOLDER [unittest arguments]
-The robot is mhubo, whose boards speak classic CAN, with a slow and patient loop: no test depends on how fast the machine is.
+
+The robot is mhubo, whose boards speak classic CAN. Its loop is slow and tolerant, so that no test depends on
+the machine's speed.
 """
 import contextlib, faulthandler, functools, json, os, pty, select, signal, socket, subprocess, sys, tempfile, threading, time, tty, unittest
 
@@ -29,7 +32,7 @@ def takt(*arguments):
 
 
 class Client:
-    """Requests to takt run as lines of JSON."""
+    """Sends requests to takt run as lines of JSON."""
 
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
@@ -37,7 +40,7 @@ class Client:
         self.lines.readline()  # the greeting
 
     def ask(self, message):
-        """The answer: its kind and its contents."""
+        """Returns the answer: its kind and its contents."""
         self.socket.sendall((json.dumps(message) + "\n").encode())
         while True:
             kind, contents = next(iter(json.loads(self.lines.readline()).items()))
@@ -59,8 +62,8 @@ class Client:
 
 
 class Tap:
-    """A pseudo terminal before another one, for a bus with more on it than its boards: `change` makes of each line that the boards'
-    adapter says those that the master hears."""
+    """A pseudo terminal before another one, for a bus with additional traffic. `change` converts each line of the
+    boards' adapter to the lines for the master."""
 
     def __init__(self, boards, change):
         self.boards = os.open(boards, os.O_RDWR | os.O_NOCTTY)
@@ -94,7 +97,7 @@ class Tap:
 
 
 def is_reply_of(board, line):
-    """Whether a line has the encoder reply of a board; confirmations such as "z" may stand before the frame."""
+    """Returns whether a line has the encoder reply of a board; confirmations such as "z" may precede the frame."""
     return line.lstrip(b"\az").startswith(b"t%03X" % (ENCODERS + board))
 
 
@@ -147,6 +150,13 @@ class TaktBus(unittest.TestCase):
         names = [joint["name"] for joint in patient_mhubo()["joints"]]
         return {words[0]: words[1:] for words in map(str.split, done.stdout.splitlines()) if words and words[0] in names}
 
+    def test_check_shows_the_firmware_that_a_drive_tells(self):
+        arm = self.path("arm")
+        robot = os.path.join(SOURCE, "examples", "robots", "odrive_arm.json")
+        with program("simulate", robot, "--bus", f"arm=pty:{arm}", until="boards of bus arm"):
+            done = takt("check", robot, "--bus", f"arm=slcan:{arm}", "--duration", "3")
+        self.assertEqual(done.stdout.count("hardware 4.4.58, firmware 0.6.10"), 2, done.stdout + done.stderr)
+
     def test_a_jog_that_is_interrupted_stops_the_robot(self):
         jog = subprocess.Popen([TAKT, "jog", self.robot, "WST", "1", "--speed", "0.002", "--simulate"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for line in jog.stdout:
@@ -165,7 +175,8 @@ class TaktBus(unittest.TestCase):
             rows = self.rows(done)
             self.assertEqual(len(rows), 17)
             for words in rows.values():
-                self.assertEqual((words[2], words[7:]), ("yes", ["well,", "power", "off"]))
+                self.assertEqual((words[2], words[7:]), ("yes", ["board", "type", "0", "well,", "power", "off"]))
+            self.assertRegex(done.stdout, r"\bjitter +identity +state\n")
             self.assertIn(" ".join(self.on_buses()), done.stdout.splitlines()[-1])  # the next step is on the same buses
 
             done = takt("jog", self.robot, "WST", "0.05", *self.on_buses())
@@ -206,18 +217,40 @@ class TaktBus(unittest.TestCase):
                 self.assertTrue(any(f"{bus} (slcan:{link})" in state["message"] for bus, link in self.links.items()), state["message"])
             self.assertEqual(state["active_goals"], 0)
 
+            end = time.monotonic() + 60
+            while (done := takt("reset", "--port", port)).returncode == 0:  # until the loop has seen that the buses are down
+                self.assertLess(time.monotonic(), end, state)
+            self.assertIn("(bus_down)", done.stderr)
+            self.assertTrue(any(f"{bus} (slcan:{link})" in done.stderr for bus, link in self.links.items()), done.stderr)
+
             with self.boards():
                 end = time.monotonic() + 60
                 while state["robot"] != "ready":  # the buses are opened again some time after the boards are there
                     self.assertLess(time.monotonic(), end, state)
-                    self.assertEqual(takt("reset", "--port", port).returncode, 0)
-                    state = client.wait_for_state(lambda state: state["robot"] in ("ready", "stopped"))
+                    done = takt("reset", "--port", port)
+                    self.assertTrue(done.returncode == 0 or "(bus_down)" in done.stderr, done.stderr)
+                    state = client.wait_for_state(lambda state: state["robot"] in ("ready", "stopped") or state.get("reason") == "drive_fault")
                 client.close()
                 done = takt("move", "WST", "0.3", "--port", port)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                 process.send_signal(signal.SIGTERM)
                 process.communicate(timeout=60)
                 self.assertEqual(process.returncode, 0)
+
+    def test_a_server_elsewhere_names_the_interfaces_that_the_loop_has_open(self):
+        place = self.path("loop")
+        with self.boards() as boards, program("run", self.robot, *self.on_buses(), "--serve-at", place, until="robot ready"):
+            with program("serve", self.robot, "--loop", place, "--port", "0", until="listening on") as server:
+                client = Client(int(server.lines[-1].rsplit(":", 1)[1]))
+                boards.kill()
+                boards.wait()
+                client.wait_for_state(lambda state: state["robot"] == "stopped")
+                kind = "accepted"
+                while kind == "accepted":  # until the loop has seen that the buses are down
+                    kind, refusal = client.ask({"reset": {}})
+                client.close()
+        self.assertEqual((kind, refusal["reason"]), ("rejected", "bus_down"))
+        self.assertTrue(any(f"{bus} (slcan:{link})" in refusal["message"] for bus, link in self.links.items()), refusal)
 
     def test_a_missing_board_is_named(self):
         with self.boards(self.write("less.json", without(patient_mhubo(), WAIST_BOARD))):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The program takt at a shell: what its help and its refusals say, the commands that move a robot, and what a terminal shows.
+"""Tests the program takt at a shell: its help, its error messages, the commands that move a robot, and the
+terminal output.
 
 usage: takt_cli_test.py TAKT SOURCE_FOLDER PATIENT_ARM [unittest arguments]
 """
@@ -17,7 +18,7 @@ def takt(*arguments, program=TAKT, **keywords):
 
 
 def commands_of(*command):
-    """Of takt, or of a group of its commands, as its help lists them."""
+    """The commands of takt, or of a group of its commands, as its help lists them."""
     listed = takt(*command, "--help").stdout.partition("Subcommands:\n")[2]
     return re.findall(r"^  ([a-z0-9-]+) ", listed, re.MULTILINE)
 
@@ -29,7 +30,7 @@ def all_commands():
 
 
 def examples_in_help(command):
-    """The lines of a command's help that call takt: their arguments."""
+    """The arguments of the lines in a command's help that call takt."""
     return [shlex.split(line)[1:] for line in re.findall(rf"^  (takt {command} .*)$", takt(command, "--help").stdout, re.MULTILINE)]
 
 
@@ -226,7 +227,7 @@ class Screens(unittest.TestCase):
         return terminal
 
     def frames(self, terminal):
-        """The whole screens that were drawn: the lines of each."""
+        """The complete screens that were drawn: the lines of each."""
         drawn = terminal.text.split("\x1b[H")[1:-1]
         return [re.sub(r"\x1b\[[0-9]*[A-Z]", "", frame).split("\r\n") for frame in drawn]
 

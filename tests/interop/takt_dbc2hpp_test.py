@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""takt dbc2hpp: its exit code says whether all of the file is in the header.
+"""Tests that the exit code of takt dbc2hpp says whether the header contains all of the file.
 
     takt_dbc2hpp_test.py TAKT
 """

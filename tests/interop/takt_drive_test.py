@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""takt drive as whoever drives meets it: in a terminal, with keys; and the picture that is left when it is over.
+"""Tests takt drive in a terminal, with keys, and the picture that it leaves at the end.
 
 usage: takt_drive_test.py TAKT [unittest arguments]
 """
@@ -15,7 +15,7 @@ LINE_BEGIN = "\r\x1b[K"
 
 
 def pieces(terminal):
-    """What was written over what: lines that are there for a moment, and those that stay, which end."""
+    """Splits the output into temporary lines, which are overwritten, and permanent lines."""
     return terminal.text.split(LINE_BEGIN)[1:]
 
 
@@ -40,7 +40,7 @@ class DriveTest(unittest.TestCase):
                               capture_output=True, text=True, timeout=PATIENCE, **keywords)
 
     def drive_some_way(self, press, situation):
-        """A machine that is too busy stops the vehicle, and then it is told to go on."""
+        """If a busy machine has stopped the vehicle, recovers it."""
         begin = None
 
         def look():
@@ -122,7 +122,7 @@ class PlotTest(DriveTest):
         subprocess.run(["gnuplot", picture + ".gp"], cwd=self.folder, check=True, timeout=PATIENCE)
 
     def check_readable(self, root):
-        """That no text leaves the picture at the right, by letters of a usual width, and none lies upon another."""
+        """Checks that no text exceeds the picture at the right, for letters of usual width, and no texts overlap."""
         places = []
         for group in root.iter("{http://www.w3.org/2000/svg}g"):
             text = group.find("{http://www.w3.org/2000/svg}text")

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""takt key: a file that only its owner can read, with as many random bytes as were asked for, and never over one that is there.
+"""Tests takt key: the file is readable by its owner only, has the requested number of random bytes, and overwrites
+nothing.
 
     takt_key_test.py TAKT
 """

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""The whole program from outside, as its users meet it: takt run as a process, clients of Python's standard library on its port.
+"""Tests the whole program from outside: takt run as a process, with clients of Python's standard library on its
+port.
 
 usage: takt_run_test.py TAKT SOURCE_FOLDER PATIENT_ARM [unittest arguments]
-PATIENT_ARM describes the six-joint arm with a slow loop that catches up whenever it was late, for the runs in wall time.
+
+PATIENT_ARM describes the six-joint arm with a slow loop that catches up after delays, for runs in wall time.
 """
 import contextlib, faulthandler, fcntl, json, math, os, random, shutil, signal, socket, subprocess, sys, tempfile, threading, time, unittest
 
@@ -16,7 +18,7 @@ def robot(name):
 
 
 class Client:
-    """Lines of JSON, and whatever else a test wants to send."""
+    """Sends lines of JSON, and any other bytes."""
 
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
@@ -32,7 +34,8 @@ class Client:
         return json.loads(line) if line else None
 
     def wait_for(self, *kinds):
-        """The next message of one of these kinds: its kind and its contents. Others are kept for later calls."""
+        """Returns the next message of one of these kinds: its kind and contents. Keeps other messages for later
+        calls."""
         for message in self.kept:
             if (kind := next(iter(message))) in kinds:
                 self.kept.remove(message)
@@ -78,7 +81,7 @@ def running(*arguments, description=PATIENT_ARM):
 
 @contextlib.contextmanager
 def program(*arguments, until):
-    """A process of takt; yields it and the lines that it said, the last of which begins with `until`."""
+    """A process of takt; yields it and its output lines, up to the one that begins with `until`."""
     process = subprocess.Popen([TAKT, *arguments], stdout=subprocess.PIPE, text=True)
     lines = []
     for line in process.stdout:
@@ -106,7 +109,7 @@ def port_of(lines):
 
 
 def wait_for_state(client, condition):
-    """Asks until the state is as wanted."""
+    """Repeats the query until the state is as wanted."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
         kind, state = client.ask({"state": {}})
@@ -122,7 +125,7 @@ def memory_of(process):
 
 
 def fill(pipe):
-    """Until no more goes in. An entry of our own, as what does not wait must be ours alone."""
+    """Fills the pipe. Opens it anew, because only this descriptor may be non-blocking."""
     with open(f"/proc/self/fd/{pipe}", "wb", buffering=0, opener=lambda *at: os.open(at[0], os.O_WRONLY | os.O_NONBLOCK)) as entry:
         while entry.write(b"x") is not None:
             pass
@@ -133,7 +136,7 @@ MOVE = {"move": {"joint_names": ["elbow_joint"], "positions": [1.2], "duration":
 
 class TaktRun(unittest.TestCase):
     def check_well(self, port):
-        """A new client gets a motion done."""
+        """Checks that a new client can move the robot."""
         client = Client(port)
         kind, state = client.ask({"state": {}})
         self.assertEqual((kind, state["robot"]), ("state", "ready"))
@@ -516,7 +519,8 @@ class TaktRun(unittest.TestCase):
             self.assertIn("[loop_overrun]", shown.stdout)
             self.assertIn("takt reset", shown.stdout)
             self.assertRegex(shown.stdout, r"RSP +-3.14 +3.14 +2.5 +8 +200 +80  rad")
-            # Until it has said so: a machine that pauses again may stop the robot before anybody has read that it was ready.
+            # Waits for the message: a machine that pauses again may stop the robot before the client has read the
+            # state "ready".
             end = time.monotonic() + 60
             while resets and not any(line.startswith("robot ready") for line in said) and time.monotonic() < end:
                 if client.ask({"state": {}})[1]["robot"] != "ready":
@@ -650,7 +654,8 @@ class VirtualTime(unittest.TestCase):
         def move(degrees):
             return {"move": {"joint_names": [wrist["name"]], "positions": [start + degrees * degree]}}
 
-        # 350 degrees are 10 back; then by 120 degrees at a time, of angles that begin anew with each turn.
+        # A target of 350 degrees is 10 degrees back. Then steps of 120 degrees, with angles that restart at each
+        # turn.
         requests = [move(350), move(110), move(230), move(350), move(110)]
         with tempfile.TemporaryDirectory() as folder:
             script = os.path.join(folder, "script.jsonl")

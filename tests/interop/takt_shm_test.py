@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""takt shm from outside: what it says of segments of the living and the dead, and what it removes.
+"""Tests takt shm from outside: its reports about segments of running and ended processes, and their removal.
 
 usage: takt_shm_test.py TAKT PEER [unittest arguments]
+
 PEER makes a segment and stays until its input ends (shm_peer.cpp).
 """
 import contextlib, json, os, signal, subprocess, sys, tempfile, unittest
@@ -76,20 +77,20 @@ class TaktShm(unittest.TestCase):
             self.assertEqual(exchanges["mode"]["written"], 3)
             self.assertEqual(exchanges["mode"]["values"], [{"position": [0.0, 0.0], "stamp": 3, "mode": 0}])
             self.assertEqual(exchanges["references"]["schema"], "position f64[2], stamp i64, mode u8, _ u8[7]")
-            seats = {seat["place"]: seat for seat in inspected["seats"]}
-            self.assertTrue(seats["segment"]["alive"])
-            self.assertTrue(seats["references producer 0"]["alive"])
-            self.assertEqual(seats["references producer 0"]["pid"], process.pid)
-            self.assertLess(seats["references producer 0"]["heartbeat_age"], 60)
-            self.assertIsNone(seats["requests producer 0"]["heartbeat_age"])
-            self.assertFalse(seats["references consumer 0"]["alive"])
+            owner_slots = {owner_slot["place"]: owner_slot for owner_slot in inspected["owner_slots"]}
+            self.assertTrue(owner_slots["segment"]["alive"])
+            self.assertTrue(owner_slots["references producer 0"]["alive"])
+            self.assertEqual(owner_slots["references producer 0"]["pid"], process.pid)
+            self.assertLess(owner_slots["references producer 0"]["heartbeat_age"], 60)
+            self.assertIsNone(owner_slots["requests producer 0"]["heartbeat_age"])
+            self.assertFalse(owner_slots["references consumer 0"]["alive"])
             text = takt("inspect", PATH)
             self.assertIn("stamp  123456789012", text)
             self.assertRegex(text, rf"references producer 0 +{process.pid} +alive +\d+ ms ago")
             self.assertRegex(text, r"references consumer 0 +- +free")
             kill(process)
             self.assertRegex(takt("inspect", NAME), rf"references producer 0 +{process.pid} +dead")
-            # What was written last is there when its writer is not.
+            # The last written value survives its writer.
             self.assertEqual(exchanges_of(json.loads(takt("inspect", NAME, "--json")))["state"]["values"][0]["mode"], 3)
 
     def test_a_sealed_segment_is_inspected_through_its_server_and_through_proc(self):
@@ -159,7 +160,7 @@ class TaktShm(unittest.TestCase):
                 for _ in range(200):
                     seed = (seed * 6364136223846793005 + 1442695040888963407) % 2**64
                     damaged[4 + seed // 2**40 % (len(damaged) - 4)] = seed >> 33 & 255
-                # The directory stays: what is read by it is nonsense.
+                # The directory stays, but its content is invalid.
                 damaged[: 64 + 9 * 512] = whole[: 64 + 9 * 512]
                 file.seek(0)
                 file.write(damaged)

@@ -1,4 +1,4 @@
-"""A program in a pseudo-terminal, for the tests that type and look."""
+"""A program in a pseudo-terminal, for tests that type and read the screen."""
 import fcntl, os, pty, struct, subprocess, termios, threading
 
 from vehicle_programs import PATIENCE

@@ -1,9 +1,12 @@
-// Stands between two programs that talk in datagrams over the loopback interface, and does to these what faulty_way.hpp of
-// tests/support says, each way with a seed of its own. Runs until it is ended, then says what became of the datagrams.
+// Forwards datagrams between two programs over the loopback interface, with the faults of faulty_way.hpp of
+// tests/support. Each direction has its own seed. It runs until it is ended, and then prints its counters.
+//
 //   takt_udp_fault_proxy NEAR_LOCAL NEAR_PEER FAR_LOCAL FAR_PEER [NAME=VALUE]...
-// The first four are ports: where the near program sends to, where it is, and the same of the far one. Names: loss, duplicate,
-// corrupt, reorder (shares from 0 to 1), delay, jitter (ms), seed; garbage (datagrams a second that the near program gets beside,
-// from its first own one on) and of_garbage (how many in all).
+//
+// The first four are ports: the one to which the near program sends, the near program's own, and the same for
+// the far one. Names: loss, duplicate, corrupt, reorder (shares from 0 to 1), delay, jitter (ms), seed,
+// garbage, of_garbage. The near program gets `garbage` additional datagrams a second from its first own one
+// on, `of_garbage` in all.
 #include <fmt/format.h>
 #include <poll.h>
 
@@ -60,13 +63,13 @@ UdpSocket open(const char* local, const char* peer) {
   std::exit(1);
 }
 
-/// What came from one side.
+/// The received datagrams of one side.
 struct Heard {
   std::vector<Time> times;
   std::vector<std::uint8_t> last;
 };
 
-/// From one socket to the other.
+/// Forwards from one socket to the other.
 void carry(UdpSocket& from, test::FaultyWay& way, UdpSocket& to, Time now, Heard& heard) {
   std::array<std::uint8_t, 65536> buffer;
   while (const auto size = from.receive(buffer, Duration(0))) {
@@ -77,9 +80,9 @@ void carry(UdpSocket& from, test::FaultyWay& way, UdpSocket& to, Time now, Heard
   while (const auto datagram = way.give(now)) to.send(*datagram);
 }
 
-/// Random bytes, as many a second as asked for; what was missed is made up for, a little at a time. Half of them are as long as the
-/// last genuine datagram and have its header, with the session, so that the tag must be looked at, and one of fifty is longer than
-/// any frame.
+/// Sends random bytes at the requested rate; missed datagrams are made up for gradually. Half of them have
+/// the length and header of the last genuine datagram, with the session, so that the tag must be checked. One
+/// of fifty is longer than any frame.
 class Garbage {
  public:
   Garbage(const Arguments& arguments, Time start)
@@ -112,7 +115,7 @@ class Garbage {
   bool said_ = false;
 };
 
-/// How regularly they came.
+/// The regularity of arrivals.
 void say_intervals(const std::vector<Time>& came) {
   std::vector<double> intervals;
   for (std::size_t i = 1; i < came.size(); ++i) intervals.push_back(to_seconds(came[i] - came[i - 1]) * 1e3);

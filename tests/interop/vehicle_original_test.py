@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""takt drive and takt vehicle-sim with programs that do as the Furbot's original ones, written anew here from what is known of their
-wire: control words least significant byte first; telemetry of one system, from a port that the system chose; each side hears at a
-port of its own, and sends from another.
+"""Tests takt drive and takt vehicle-sim with programs that behave like the Furbot's original ones. These are
+rewritten here from knowledge of the wire format. Control words have the least significant byte first. Telemetry
+has one system, from a port that the system chose. Each side receives on its own port, and sends from another.
 
     vehicle_original_test.py TAKT FURBOT
 """
@@ -44,7 +44,7 @@ def place(made):
 
 
 class Sender:
-    """Sends what it is given, a hundred times a second, from a socket of its own, until it is to end."""
+    """Sends the given data a hundred times a second, from its own socket, until it is stopped."""
 
     def __init__(self, test, to, frame, address="127.0.0.1"):
         self.socket, self.to, self.frame, self.sent = udp(address), to, frame, 0
@@ -65,7 +65,7 @@ class Sender:
 
 
 class Vehicle(Sender):
-    """Speaks of its traction alone; speeds up with the throttle that it is told, in the order of its host."""
+    """Reports only its traction; accelerates by the received throttle, in the byte order of its host."""
 
     def __init__(self, test, to, hears_where_it_sends=False):
         self.speed, self.told = 0.0, []  # m/s
@@ -115,7 +115,7 @@ class OriginalTest(unittest.TestCase):
         self.addCleanup(self.driver.end)
 
     def line_with(self, word):
-        """The first such line that the driver prints."""
+        """Returns the first matching line of the driver's output."""
         return next((line for line in self.driver.process.stdout if word in line), "")
 
     def wait_for_speed(self, vehicle):
@@ -129,7 +129,7 @@ class OriginalTest(unittest.TestCase):
         wait_for(look, "the vehicle drives")
 
     def check_in_counts(self, vehicle):
-        """Read in the other order, a throttle of 1 would be 16777216."""
+        """In the other byte order, a throttle of 1 would be 16777216."""
         self.assertTrue(any(throttle > 0 for _, throttle, _ in vehicle.told))
         for steer, throttle, brake in vehicle.told:
             self.assertLessEqual(abs(steer), 500)

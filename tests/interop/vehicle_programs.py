@@ -1,11 +1,11 @@
-"""takt vehicle-sim and takt drive as processes, for the tests that look at them from outside."""
+"""takt vehicle-sim and takt drive as processes, for tests from outside."""
 import csv, os, pty, random, resource, subprocess, termios, time
 
-PATIENCE = 60  # s, for whatever must happen some time
+PATIENCE = 60  # s, for events without a deadline of their own
 
 
 class Program:
-    """One of the two, with its log; what is typed goes to its standard input."""
+    """One of the two programs, with its log; type() writes to its standard input."""
 
     def __init__(self, log, *words, stdin=subprocess.PIPE, stdout=subprocess.PIPE):
         self.log = log
@@ -25,7 +25,7 @@ class Program:
         return [{key: number(value) for key, value in row.items()} for row in found]
 
     def memory(self):
-        """Bytes that it has resident; 0 when it has ended."""
+        """Its resident memory in bytes; 0 after its end."""
         try:
             with open(f"/proc/{self.process.pid}/statm") as file:
                 return int(file.read().split()[1]) * resource.getpagesize()
@@ -33,7 +33,7 @@ class Program:
             return 0
 
     def wait_until(self, condition, what):
-        """Until it holds for the last row, which is returned."""
+        """Waits until the condition holds for the last row, and returns this row."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if (rows := self.rows()) and condition(rows[-1]):
@@ -51,7 +51,7 @@ class Program:
 
 
 class TerminalProgram(Program):
-    """One at a terminal of its own, of which nobody reads what is shown."""
+    """A program at its own terminal, whose output is not read."""
 
     def __init__(self, log, *words):
         self.keyboard, self.terminal = pty.openpty()
@@ -78,14 +78,14 @@ def number(text):
 
 
 def links():
-    """Where the one and the other are, for the two of them."""
+    """The addresses of both programs, as options for each."""
     ports = random.sample(range(20000, 30000), 2)
     near, far = (f"127.0.0.1:{port}" for port in ports)
     return ["--local", near, "--peer", far], ["--local", far, "--peer", near]
 
 
 def wait_for(look, what):
-    """What it returns as soon as that is something."""
+    """Repeats the call until its result is true, and returns the result."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         if found := look():

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""A simulated vehicle and whoever drives it, as two programs, with a bad network between them: what the logs of both say, on one
-clock, about what one knew of the other, and when the vehicle stopped.
+"""Tests a simulated vehicle and its driver as two programs, with a bad network between them. The logs of both, on
+one clock, show what each knew of the other and when the vehicle stopped.
 
-    vehicle_wire_test.py TAKT proxy PROXY     through our own proxy: 20 % lost, 50 +- 20 ms late, reordered, doubled, corrupted;
-                                              and with 100 000 datagrams of garbage a second
-    vehicle_wire_test.py TAKT loop FURBOT     straight: another vehicle than the Furbot, by its description, and who gets in by which key
-    vehicle_wire_test.py TAKT console         who drives at a terminal, through a pipe, and how both programs end
-    vehicle_wire_test.py TAKT netns           between two network namespaces: a cable that is cut, and one that is too slow.
-                                              Needs root; exits with 77 where there are no namespaces
+    vehicle_wire_test.py TAKT proxy PROXY     through our proxy: 20 % lost, 50 +- 20 ms late, reordered, doubled,
+                                              corrupted; and with 100 000 datagrams of garbage a second
+    vehicle_wire_test.py TAKT loop FURBOT     direct: a vehicle other than the Furbot, and access by the right key
+    vehicle_wire_test.py TAKT console         input at a terminal or through a pipe, and the end of both programs
+    vehicle_wire_test.py TAKT netns           between two network namespaces: a cable that is cut, and a slow one.
+                                              Needs root; exits with 77 without namespaces
 """
 import bisect, json, math, os, pty, random, re, shlex, signal, subprocess, sys, tempfile, termios, time, unittest
 
@@ -23,7 +23,7 @@ def system(number, name, length, **fields):
     return {"id": number, "name": name, "length": length, "fields": fields}
 
 
-# Not the Furbot's: others, elsewhere, in another order.
+# Different from the Furbot's: other systems, places and order.
 OTHER_SYSTEMS = [
     system(17, "winch", 3, state=(2, "u8"), load=(0, "u16")),
     system(4, "steering", 10, state=(0, "u8"), current_angle=(2, "i32"), target_angle=(6, "i32")),
@@ -36,12 +36,12 @@ def sh(*words, check=True):
 
 
 def counts(text):
-    """Of a program's summary: {"control frames sent": 1200, ...}."""
+    """The counters of a program's summary: {"control frames sent": 1200, ...}."""
     return {name: int(number) for number, name in re.findall(r"(\d+) ([a-z ]+)", text)}
 
 
 def waited_for_a_core(process):
-    """Ends it: for how many seconds it could have run, but others did."""
+    """Ends it. Returns for how many seconds it was ready to run, but other processes ran."""
     process.terminate()
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     with open(f"/proc/{process.pid}/schedstat") as file:
@@ -99,7 +99,7 @@ class Wire(unittest.TestCase):
         self.fail("the driver does not recover")
 
     def check_stands_still(self, seconds):
-        """Whatever is typed."""
+        """Checks that typed keys do not move the vehicle."""
         self.vehicle.wait_until(lambda row: row["speed"] == 0, "the vehicle stands")
         before = self.vehicle.rows()[-1]
         self.driver.type("wwww")
@@ -108,7 +108,8 @@ class Wire(unittest.TestCase):
         self.assertEqual((before["x"], before["y"]), (after["x"], after["y"]))
 
     def check_halt_in_time(self):
-        """From the last frame that it obeyed, by its own clock. A pause of the whole program is no fault of its."""
+        """Checks the command timeout from the last accepted frame, by the vehicle's clock. Pauses of the whole
+        program are excused."""
         rows = self.vehicle.rows()
         halted = next(i for i, row in enumerate(rows) if row["state"] == "halted")
         obeyed = max(i for i in range(1, halted) if rows[i]["obeyed"] > rows[i - 1]["obeyed"])
@@ -118,8 +119,8 @@ class Wire(unittest.TestCase):
         return rows[halted]["time"]
 
     def check_age(self, since, least_way=0.0):
-        """Nothing that was said later than `since` is known: what is known is as old as that, but for the time that the shortest
-        way takes, which nobody can know."""
+        """Checks that no telemetry is newer than `since`. The reported age is exact up to the shortest network
+        delay."""
         late = [row for row in self.driver.rows() if row["time"] > since]
         self.assertTrue(late)
         for row in late:
@@ -127,8 +128,8 @@ class Wire(unittest.TestCase):
 
 
     def check_age_by_place(self, since, until):
-        """Of a vehicle that drives on: what is known of it is as old as its place is, but for what the quickest frame needed. It
-        grows old here, and whoever drives stops."""
+        """Checks, for a moving vehicle, that the age of telemetry matches the age of its position, up to the
+        shortest delay. The telemetry then grows old, and the driver stops."""
         true = self.vehicle.rows()
         places = [row["x"] for row in true]
         known = [row for row in self.driver.rows() if since < row["time"] < until and row["x"] < places[-1] - 0.05]
@@ -168,7 +169,7 @@ class ProxyTest(Wire):
         self.check_age(since, least_way=0.07)
 
     def test_under_a_hundred_thousand_datagrams_of_garbage_a_second(self):
-        """From the vehicle's own address, so that the driver must look at each."""
+        """Sends from the vehicle's address, so that the driver must check each datagram."""
         garbage = 1000000
         self.start_through_proxy("garbage=100000", f"of_garbage={garbage}")
         started = self.driver.rows()[-1]  # in the midst of it
@@ -183,7 +184,7 @@ class ProxyTest(Wire):
         waited = waited_for_a_core(self.driver.process)
         driver, vehicle = counts(self.driver.end()), counts(self.vehicle.end())
 
-        # What became of each datagram that was sent to the driver.
+        # The fate of each datagram to the driver.
         came, dropped = driver["datagrams received"], driver["dropped by the system"]
         self.assertEqual(came + driver["too long"] + dropped, near["sent"])
         self.assertGreater(driver["refused"], 10000)
@@ -192,7 +193,8 @@ class ProxyTest(Wire):
         self.assertGreaterEqual(driver["too long"] + dropped, garbage // 50)
         self.assertGreaterEqual(came - driver["refused"], driver["taken"] + driver["late"] + driver["duplicated"])
         print(f"driver: {driver}, waited for a core {waited:.3f} s", flush=True)
-        # The driver's own: the vehicle has had them all, and none was left out but while others had the core.
+        # The driver's own frames: the vehicle received all, and frames were skipped only while other processes had
+        # the core.
         self.assertEqual(near["received"], far["sent"])
         became = ("control frames obeyed", "held back by the brake", "outdated", "overruled by a stop", "refused", "malformed")
         missing = far["sent"] - sum(vehicle[what] for what in became)
@@ -201,7 +203,7 @@ class ProxyTest(Wire):
         self.assertLessEqual(driver["missed"] * SEND_PERIOD, waited + SEND_PERIOD)
 
     def check_known_is_true(self, known, true):
-        """How fast the vehicle was said to be, it was at some moment no longer ago than its age and the longest way say."""
+        """Checks that the reported speed was true at some moment within the reported age and the longest delay."""
         longest = 0.07 + 0.035
         for row in known[-50:]:
             if row["age_ms"] == float("inf"):
@@ -460,7 +462,7 @@ class LoopTest(Wire):
         self.driver_link, self.vehicle_link = links()
 
     def describe_vehicle(self, **changed):
-        """The Furbot's description with other values; the option that names its file."""
+        """The Furbot's description with changed values; returns the option that names the file."""
         with open(sys.argv[3]) as file:
             vehicle = json.load(file)
         for key, value in changed.items():

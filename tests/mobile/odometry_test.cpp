@@ -96,8 +96,8 @@ TEST_CASE("what a vehicle did in a gap is not made up") {
   }
   CHECK(odometry.pose() == before);
   CHECK(Odometry::make({.timeout = 0}).error() == Errc::not_positive);
-  CHECK(Odometry::make({.noise = {.forward_by_way = -1}}).error() == Errc::out_of_domain);
-  CHECK(Odometry::make({.noise = {.forward_by_way = not_a_number}}).error() == Errc::not_finite);
+  CHECK(Odometry::make({.noise = {.forward_per_distance = -1}}).error() == Errc::out_of_domain);
+  CHECK(Odometry::make({.noise = {.forward_per_distance = not_a_number}}).error() == Errc::not_finite);
 }
 
 TEST_CASE("a gap leaves open where the vehicle is: as far as it could have gone") {
@@ -199,10 +199,11 @@ TEST_CASE("the covariance is that of many vehicles that all err a little") {
     for (int k = 0; k < steps; ++k) {
       const double way = step.forward;
       Twist motion = step;
-      motion.forward += std::sqrt(noise.forward_by_way * way) * normal(random);
-      motion.left += std::sqrt(noise.left_by_way * way) * normal(random);
+      motion.forward += std::sqrt(noise.forward_per_distance * way) * normal(random);
+      motion.left += std::sqrt(noise.left_per_distance * way) * normal(random);
       motion.rotation +=
-          std::sqrt(noise.heading_by_way * way + noise.heading_by_rotation * step.rotation) * normal(random);
+          std::sqrt(noise.heading_per_distance * way + noise.heading_per_rotation * step.rotation) *
+          normal(random);
       pose = moved(pose, motion);
     }
     const Eigen::Vector3d off(pose.x - odometry.pose().x, pose.y - odometry.pose().y,

@@ -35,7 +35,7 @@ Pose by_series(const Pose& from, const Twist& motion) {
           static_cast<double>(from.y + s * forward + c * left), wrap_angle(from.heading + motion.rotation)};
 }
 
-Pose around(Integration integration, int steps) {
+Pose around(PoseIntegration integration, int steps) {
   Pose pose;
   for (int k = 0; k < steps; ++k) pose = moved(pose, {2 * pi / steps, 0, 2 * pi / steps}, integration);
   return pose;
@@ -66,7 +66,7 @@ TEST_CASE("straight on is straight on") {
 
 TEST_CASE("a circle closes to 1e-12 in however many steps") {
   for (const int steps : {1, 2, 3, 7, 100, 1000, 10000}) {
-    const Pose end = around(Integration::exact_arc, steps);
+    const Pose end = around(PoseIntegration::exact_arc, steps);
     CHECK(std::hypot(end.x, end.y) < 1e-12);
     CHECK(std::abs(end.heading) < 1e-11);
   }
@@ -75,16 +75,17 @@ TEST_CASE("a circle closes to 1e-12 in however many steps") {
 TEST_CASE("the simpler rules are of the order that they say") {
   // Half a circle. Euler's end point is off by one chord, to first order. The mean heading makes the circle
   // larger, to second order.
-  const auto half_way_error = [](Integration integration, int steps) {
+  const auto half_way_error = [](PoseIntegration integration, int steps) {
     Pose pose;
     for (int k = 0; k < steps; ++k) pose = moved(pose, {pi / steps, 0, pi / steps}, integration);
     return std::hypot(pose.x, pose.y - 2);
   };
-  CHECK(half_way_error(Integration::euler, 100) / half_way_error(Integration::euler, 200) ==
+  CHECK(half_way_error(PoseIntegration::euler, 100) / half_way_error(PoseIntegration::euler, 200) ==
         doctest::Approx(2).epsilon(0.01));
-  CHECK(half_way_error(Integration::runge_kutta, 100) / half_way_error(Integration::runge_kutta, 200) ==
+  CHECK(half_way_error(PoseIntegration::runge_kutta, 100) /
+            half_way_error(PoseIntegration::runge_kutta, 200) ==
         doctest::Approx(4).epsilon(0.01));
-  CHECK(half_way_error(Integration::exact_arc, 100) < 1e-13);
+  CHECK(half_way_error(PoseIntegration::exact_arc, 100) < 1e-13);
 }
 
 TEST_CASE("the pose returns after many steps around a circle") {

@@ -56,8 +56,8 @@ TEST_CASE("drives, encoders, limits and odometry, and their making, keep the rul
       limiter.reset({1, 0, 0.3});
     }
   }
-  ok = ok && moved(odometry.pose(), {1, 0, 1}, Integration::runge_kutta).heading != 0 &&
-       moved(odometry.pose(), {1, 0, 1}, Integration::euler).heading != 0;
+  ok = ok && moved(odometry.pose(), {1, 0, 1}, PoseIntegration::runge_kutta).heading != 0 &&
+       moved(odometry.pose(), {1, 0, 1}, PoseIntegration::euler).heading != 0;
   CHECK(guard.report() == "");
   CHECK(ok);
 }

@@ -39,7 +39,7 @@ class SpokenStream {
 };
 
 TEST_CASE("a rejected request tells its caller which joint, when, what was found and what is allowed") {
-  RejectedReply reply{"1", {Errc::velocity_limit, "elbow: too fast", "elbow", 0.5, 4.0, 3.5}};
+  RejectedReply reply{"\"takt 1\"", {Errc::velocity_limit, "elbow: too fast", "elbow", 0.5, 4.0, 3.5}};
   Client client(SpokenStream(to_line(reply)), ManualClock());
 
   const auto accepted = client.request({"", MoveMessage{}}, 1s);
@@ -62,19 +62,42 @@ TEST_CASE("a request goes out under an id of its own, and what comes before its 
   const ResultReply earlier{"0", 7, GoalState::succeeded, {}};
   const RejectedReply of_another{"0", {Errc::unknown_goal, "no goal 3", "", {}, {}, {}}};
   AcceptedReply reply;
-  reply.id = "1";
+  reply.id = "\"takt 1\"";
   reply.goal = 8;
   SpokenStream stream(to_line(earlier) + to_line(of_another) + to_line(reply));
   const auto asked = stream.asked();
   Client client(std::move(stream), ManualClock());
 
   const auto accepted = client.request({"", CancelMessage{}}, 1s);
-  CHECK(*asked == "{\"id\":1,\"cancel\":{}}\n");
+  CHECK(*asked == "{\"id\":\"takt 1\",\"cancel\":{}}\n");
   REQUIRE(accepted);
   CHECK(accepted->goal == 8);
   CHECK(std::get<ResultReply>(client.next(1s).value().value()) == earlier);
   CHECK(std::get<RejectedReply>(client.next(1s).value().value()) == of_another);
   CHECK_FALSE(client.next(1s).value());
+}
+
+TEST_CASE("a message that is given back comes first again") {
+  const ResultReply first{"0", 7, GoalState::succeeded, {}};
+  const ResultReply second{"0", 8, GoalState::succeeded, {}};
+  Client client(SpokenStream(to_line(first) + to_line(second)), ManualClock());
+
+  client.put_back(client.next(1s).value().value());
+  CHECK(std::get<ResultReply>(client.next(1s).value().value()) == first);
+  CHECK(std::get<ResultReply>(client.next(1s).value().value()) == second);
+}
+
+TEST_CASE("of the messages that nobody reads the oldest are dropped") {
+  constexpr std::size_t unread = Client<SpokenStream, ManualClock>::most_kept + 10;
+  std::string said;
+  for (std::size_t goal = 1; goal <= unread; ++goal)
+    said += to_line(ResultReply{"0", goal, GoalState::succeeded, {}});
+  AcceptedReply reply;
+  reply.id = "\"takt 1\"";
+  Client client(SpokenStream(said + to_line(reply)), ManualClock());
+
+  REQUIRE(client.request({"", CancelMessage{}}, 1s));
+  CHECK(std::get<ResultReply>(client.next(1s).value().value()).goal == 11);
 }
 
 }  // namespace

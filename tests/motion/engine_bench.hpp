@@ -47,7 +47,7 @@ class EngineBench {
         commands(robot.joints.size()) {
     for (auto& joint : feedback) {
       joint.heard = true;
-      joint.drive = robot::DriveState::off;
+      joint.drive = DriveState::off;
     }
   }
 
@@ -60,16 +60,15 @@ class EngineBench {
       joint.stamp = now;
       if (faulty.contains(i)) {
         if (commands[i].clear_fault) faulty.erase(i);
-        joint.drive = robot::DriveState::fault;
+        joint.drive = DriveState::fault;
         joint.fault = 7;
         continue;
       }
-      if (joint.drive == robot::DriveState::ready && !stuck.contains(i))
-        joint.position = commands[i].position;
+      if (joint.drive == DriveState::ready && !stuck.contains(i)) joint.position = commands[i].position;
       const bool on = (commands[i].want_power && !off.contains(i)) ||
-                      (live.contains(i) && joint.drive == robot::DriveState::ready);
-      joint.drive = on ? robot::DriveState::ready : robot::DriveState::off;
-      if (mute.contains(i)) joint.drive = robot::DriveState::unknown;
+                      (live.contains(i) && joint.drive == DriveState::ready);
+      joint.drive = on ? DriveState::ready : DriveState::off;
+      if (mute.contains(i)) joint.drive = DriveState::unknown;
     }
     const std::vector<MotionState> before = references();
     engine.begin(now, feedback, missed);
@@ -170,7 +169,7 @@ class EngineBench {
   }
 
   static std::unique_ptr<Request> simple(RequestKind kind, GoalId goal = 0,
-                                         StopCategory category = StopCategory::stop_then_power_off) {
+                                         StopCategory category = StopCategory::category_1) {
     auto request = std::make_unique<Request>();
     request->kind = kind;
     request->goal = goal;
@@ -181,7 +180,7 @@ class EngineBench {
   robot::RobotDescription robot;
   Engine engine;
   std::vector<robot::JointFeedback> feedback;
-  std::vector<robot::JointCommand> commands;
+  std::vector<JointCommand> commands;
   std::vector<Event> events;
   Snapshot snapshot;
   Time now{};

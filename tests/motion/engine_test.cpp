@@ -545,7 +545,7 @@ TEST_CASE("a loop that is late while the robot is stopped or down changes nothin
   Bench bench;
   bench.make_ready();
   bench.live.insert(0);
-  auto stop = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::stop);
+  auto stop = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::category_2);
   bench.cycle({stop.get()});
   bench.cycle({}, 100);
   CHECK(bench.engine.state() == RobotState::stopped);
@@ -557,8 +557,7 @@ TEST_CASE("a loop that is late while the robot is stopped or down changes nothin
 }
 
 TEST_CASE("emergency stop: category 0 cuts power at once, 1 after the stop, 2 not at all") {
-  for (const auto category :
-       {StopCategory::power_off, StopCategory::stop_then_power_off, StopCategory::stop}) {
+  for (const auto category : {StopCategory::category_0, StopCategory::category_1, StopCategory::category_2}) {
     Bench bench;
     bench.make_ready();
     auto goal = bench.move(1, {0}, {2.0}, 2.5);
@@ -566,14 +565,14 @@ TEST_CASE("emergency stop: category 0 cuts power at once, 1 after the stop, 2 no
     for (int i = 0; i < 200; ++i) bench.cycle();
     auto stop = Bench::simple(RequestKind::emergency_stop, 0, category);
     bench.cycle({stop.get()});
-    CHECK(bench.commands[0].want_power == (category != StopCategory::power_off));
-    const bool at_once = category == StopCategory::power_off;
+    CHECK(bench.commands[0].want_power == (category != StopCategory::category_0));
+    const bool at_once = category == StopCategory::category_0;
     CHECK(bench.engine.state() == (at_once ? RobotState::stopped : RobotState::stopping));
     CHECK(bench.run_until_end(1).reason == Errc::emergency_stop);
     for (int i = 0; i < 400; ++i) bench.cycle();
     CHECK(bench.engine.state() == RobotState::stopped);
     CHECK(bench.snapshot.reason == Errc::emergency_stop);
-    CHECK(bench.commands[0].want_power == (category == StopCategory::stop));
+    CHECK(bench.commands[0].want_power == (category == StopCategory::category_2));
   }
 }
 
@@ -584,7 +583,7 @@ TEST_CASE(
   bench.silent.insert(1);
   bench.feedback[1].heard = false;
   for (int i = 0; i < 5; ++i) bench.cycle();
-  auto stop = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::stop);
+  auto stop = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::category_2);
   bench.cycle({stop.get()});
   CHECK_FALSE(bench.commands[1].want_power);
   bench.cycle();
@@ -600,7 +599,7 @@ TEST_CASE("a milder emergency stop does not take back the power-off of the one b
   bench.cycle({goal.get()});
   for (int i = 0; i < 200; ++i) bench.cycle();
   auto stop = Bench::simple(RequestKind::emergency_stop);
-  auto milder = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::stop);
+  auto milder = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::category_2);
   bench.cycle({stop.get()});
   bench.cycle({milder.get()});
   for (int i = 0; i < 400; ++i) bench.cycle();
@@ -646,7 +645,7 @@ TEST_CASE(
 
   Bench standing;
   standing.make_ready();
-  auto stop = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::stop);
+  auto stop = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::category_2);
   standing.cycle({stop.get()});
   for (int i = 0; i < 10; ++i) standing.cycle();
   REQUIRE(standing.engine.state() == RobotState::stopped);
@@ -666,7 +665,7 @@ TEST_CASE(
   bench.make_ready();
   const double reference = bench.snapshot.joints[0].reference.position;
   for (int round = 0; round < 10; ++round) {
-    auto stop = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::stop);
+    auto stop = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::category_2);
     bench.cycle({stop.get()});
     bench.stuck.insert(0);
     bench.feedback[0].position = reference - 0.1;  // it sags within its following error
@@ -842,7 +841,7 @@ TEST_CASE("a storm of random requests breaks no limit, and every request comes b
             break;
           case 1:
             request = test::uniform_int(random, 0, 4) == 0
-                          ? Bench::simple(RequestKind::emergency_stop, 0, StopCategory::stop)
+                          ? Bench::simple(RequestKind::emergency_stop, 0, StopCategory::category_2)
                           : Bench::simple(RequestKind::reset);
             break;
           case 2:

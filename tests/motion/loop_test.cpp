@@ -98,7 +98,7 @@ class Script final : public LoopObserver {
  private:
   void watch_reference(const Snapshot& snapshot) noexcept {
     for (std::size_t i = 0; i < snapshot.joint_count; ++i) {
-      if (snapshot.joints[i].drive != robot::DriveState::ready) continue;  // its reference follows the joint
+      if (snapshot.joints[i].drive != DriveState::ready) continue;  // its reference follows the joint
       const MotionState& now = snapshot.joints[i].reference;
       const MotionState& before = last.joints[i].reference;
       worst_step = std::max(worst_step, std::abs(now.position - before.position));
@@ -117,7 +117,7 @@ class Script final : public LoopObserver {
 std::unique_ptr<Request> plain(RequestKind kind) {
   auto request = std::make_unique<Request>();
   request->kind = kind;
-  request->category = StopCategory::stop;
+  request->category = StopCategory::category_2;
   return request;
 }
 
@@ -207,7 +207,7 @@ void break_and_mend(const robot::RobotDescription& robot, sim::JointFault fault,
       if (cycle_ == 4000) inner_->simulation().inject(1, sim::JointFault::none);
       inner_->read(now, feedback);
     }
-    void write(Time now, std::span<const robot::JointCommand> commands) noexcept override {
+    void write(Time now, std::span<const JointCommand> commands) noexcept override {
       inner_->write(now, commands);
     }
     robot::HardwareCounters counters() const noexcept override { return inner_->counters(); }
@@ -294,7 +294,7 @@ class LateLoop {
     void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override {
       inner_->read(now, feedback);
     }
-    void write(Time now, std::span<const robot::JointCommand> commands) noexcept override {
+    void write(Time now, std::span<const JointCommand> commands) noexcept override {
       inner_->write(now, commands);
       if (now == late_at) clock_->clock.advance(delay_);
     }

@@ -82,7 +82,7 @@ class PausingHardware final : public robot::Hardware {
     inner_->read(now, feedback);
     clock_->pause(Away::before_write);
   }
-  void write(Time now, std::span<const robot::JointCommand> commands) noexcept override {
+  void write(Time now, std::span<const JointCommand> commands) noexcept override {
     inner_->write(now, commands);
     clock_->pause(Away::after_write);
   }

@@ -20,6 +20,7 @@
 
 namespace {
 
+using namespace takt;
 using namespace takt::motion;
 using namespace takt::test;
 using takt::JointLimits;
@@ -206,7 +207,7 @@ TEST_CASE("every other kind of request arrives as it was") {
     request.goal = 7;
     request.on_path = true;
     request.speed = 0.25;
-    request.category = StopCategory::power_off;
+    request.category = StopCategory::category_0;
     request.reason = Errc::client_lost;
     const TakenRequest taken = read(reader, to_records(request));
     REQUIRE(taken.request);
@@ -215,7 +216,7 @@ TEST_CASE("every other kind of request arrives as it was") {
     CHECK(taken.request->goal == 7);
     CHECK(taken.request->on_path);
     CHECK(taken.request->speed == 0.25);
-    CHECK(taken.request->category == StopCategory::power_off);
+    CHECK(taken.request->category == StopCategory::category_0);
     CHECK(taken.request->reason == Errc::client_lost);
   }
   SetpointMessage message;

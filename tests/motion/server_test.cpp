@@ -195,7 +195,7 @@ TEST_CASE("cancel, emergency stop and reset are answered when the loop has done 
   bench.ask(1, R"({"estop":{"category":0}})");
   Request* stop = bench.taken();
   CHECK(stop->kind == RequestKind::emergency_stop);
-  CHECK(stop->category == StopCategory::power_off);
+  CHECK(stop->category == StopCategory::category_0);
   bench.emit(GoalState::succeeded, 0, stop);
   CHECK(bench.said(1)[0].contains("accepted"));
   bench.ask(1, R"({"reset":{}})");

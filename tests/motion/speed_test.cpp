@@ -249,7 +249,7 @@ TEST_CASE("an emergency stop takes over while the speed changes") {
     auto request = cancelled ? cancel_on_path(1) : speed(1, 0.3);
     moving.cycle({request.get()});
     for (int i = 0; i < 5; ++i) moving.cycle();
-    auto stop = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::stop);
+    auto stop = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::category_2);
     moving.bench.cycle({stop.get()});
     CHECK(moving.answer(*moving.move) == (cancelled ? GoalState::preempted : GoalState::aborted));
     for (int i = 0; i < 300; ++i) moving.bench.cycle();

@@ -38,7 +38,7 @@ inline motion::Snapshot ready_state(const robot::RobotDescription& robot) {
   for (std::size_t i = 0; i < robot.joints.size(); ++i) {
     state.joints[i].reference.position = robot.joints[i].plant.start;
     state.joints[i].command = state.joints[i].measured_position = robot.joints[i].plant.start;
-    state.joints[i].drive = robot::DriveState::ready;
+    state.joints[i].drive = DriveState::ready;
   }
   return state;
 }

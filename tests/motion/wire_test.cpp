@@ -98,10 +98,9 @@ TEST_CASE("golden requests: the text of the manual means what it says") {
   CHECK(std::get<SpeedMessage>(parsed(R"({"speed":{"scale":1}})").body) == SpeedMessage{0, 1});
   CHECK(std::holds_alternative<StateMessage>(parsed(R"({"state":{}})").body));
   CHECK(std::get<SubscribeMessage>(parsed(R"({"subscribe":{"rate":10}})").body).rate == 10);
-  CHECK(std::get<EmergencyStopMessage>(parsed(R"({"estop":{}})").body).category ==
-        StopCategory::stop_then_power_off);
+  CHECK(std::get<EmergencyStopMessage>(parsed(R"({"estop":{}})").body).category == StopCategory::category_1);
   CHECK(std::get<EmergencyStopMessage>(parsed(R"({"estop":{"category":0}})").body).category ==
-        StopCategory::power_off);
+        StopCategory::category_0);
   CHECK(std::holds_alternative<ResetMessage>(parsed("  {\"reset\":{}}\r").body));
 }
 
@@ -205,7 +204,7 @@ TEST_CASE("every request survives being written and read") {
         ClientMessage{"", CancelMessage{0, StopAt::path}}, ClientMessage{"2", SpeedMessage{3, 0.25}},
         ClientMessage{"", SpeedMessage{}}, ClientMessage{"", StateMessage{}},
         ClientMessage{"", SubscribeMessage{12.5}},
-        ClientMessage{"", EmergencyStopMessage{StopCategory::stop}}, ClientMessage{"", ResetMessage{}},
+        ClientMessage{"", EmergencyStopMessage{StopCategory::category_2}}, ClientMessage{"", ResetMessage{}},
         ClientMessage{"9", MarkMessage{"run 3"}}}) {
     CHECK(parsed(to_line(message)) == message);
   }
@@ -311,6 +310,16 @@ TEST_CASE("the state of a robot says why it is stopped, for how long its loop wa
   snapshot.reason = Errc::drive_fault;
   snapshot.reason_value = 1;
   CHECK(describe_state(snapshot, robot) == "stopped: RSP: a drive reports a fault (0x1): jam" + reset);
+  snapshot.state = RobotState::starting;
+  CHECK(describe_state(snapshot, robot) == "starting: RSP: a drive reports a fault (0x1): jam" + reset);
+  snapshot.reason = Errc::drive_silent;  // it may come by itself
+  CHECK(describe_state(snapshot, robot).find("reset") == std::string::npos);
+  snapshot.state = RobotState::stopped;
+  snapshot.reason = Errc::bus_down;
+  snapshot.reason_value = snapshot.reason_limit = 0;
+  CHECK(describe_state(snapshot, robot) ==
+        "stopped: RSP: the bus of a drive is down: right (virtual). Once it is back, `takt reset` (or "
+        "{\"reset\":{}}) leads on");
   snapshot.reason = Errc::loop_lost;
   CHECK(describe_state(snapshot, robot).find("reset") == std::string::npos);
 }

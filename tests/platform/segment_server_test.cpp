@@ -107,15 +107,15 @@ TEST_CASE("a segment comes over a socket to another process, which works with it
   CHECK_FALSE(std::filesystem::exists(path()));  // the server removed it
 }
 
-TEST_CASE("each who receives a segment has seats of its own") {
+TEST_CASE("each who receives a segment has owner slots of its own") {
   auto segment = made();
   SegmentServer server;
   REQUIRE(server.open(abstract_path(), segment));
   auto first = receive_segment(abstract_path(), patience).value();
   auto second = receive_segment(abstract_path(), patience).value();
-  const auto seat = first.take_seat("numbers", Role::producer).value();
-  CHECK(error_of(second.take_seat("numbers", Role::producer)) == platform::Errc::seat_taken);
-  CHECK(error_of(segment.take_seat("numbers", Role::producer)) == platform::Errc::seat_taken);
+  const auto owner_slot = first.take_owner_slot("numbers", Role::producer).value();
+  CHECK(error_of(second.take_owner_slot("numbers", Role::producer)) == platform::Errc::slot_taken);
+  CHECK(error_of(segment.take_owner_slot("numbers", Role::producer)) == platform::Errc::slot_taken);
 }
 
 TEST_CASE("a socket of our user alone is open to nobody else") {
@@ -168,7 +168,8 @@ TEST_CASE("another user gets what was said for him, and no more") {
         }) == 0);
 }
 
-TEST_CASE("another user's seats have one owner at a time, and die with it although a child of it lives") {
+TEST_CASE(
+    "another user's owner slots have one owner at a time, and die with it although a child of it lives") {
   if (!is_root()) return;
   auto segment = made();
   SegmentServer server;
@@ -182,15 +183,15 @@ TEST_CASE("another user's seats have one owner at a time, and die with it althou
     if (::setgid(nobody) != 0 || ::setuid(nobody) != 0) return 1;
     auto his = receive_segment(where, patience);
     if (!his) return 2;
-    const auto seat = his->take_seat("numbers", Role::producer);
-    if (!seat) return 3;
-    if (error_of(his->take_seat("numbers", Role::producer)) != platform::Errc::seat_taken) return 4;
-    if (!his->take_seat("numbers", Role::consumer)) return 5;  // and releases it
-    if (!his->seat_status("numbers", Role::producer, 0, Time{})->alive) return 6;
-    if (his->seat_status("numbers", Role::consumer, 0, Time{})->alive) return 7;
+    const auto owner_slot = his->take_owner_slot("numbers", Role::producer);
+    if (!owner_slot) return 3;
+    if (error_of(his->take_owner_slot("numbers", Role::producer)) != platform::Errc::slot_taken) return 4;
+    if (!his->take_owner_slot("numbers", Role::consumer)) return 5;  // and releases it
+    if (!his->owner_slot_status("numbers", Role::producer, 0, Time{})->alive) return 6;
+    if (his->owner_slot_status("numbers", Role::consumer, 0, Time{})->alive) return 7;
     const pid_t child = ::fork();
     if (child == 0) {
-      if (!seat->is_taken()) ready.give();
+      if (!owner_slot->is_taken()) ready.give();
       end.wait();
       ::_exit(0);
     }
@@ -198,11 +199,11 @@ TEST_CASE("another user's seats have one owner at a time, and die with it althou
     return 0;
   });
   ready.wait();
-  CHECK(segment.seat_status("numbers", Role::producer, 0, Time{})->alive);
-  CHECK_FALSE(segment.seat_status("numbers", Role::consumer, 0, Time{})->alive);
-  CHECK(error_of(segment.take_seat("numbers", Role::producer)) == platform::Errc::seat_taken);
+  CHECK(segment.owner_slot_status("numbers", Role::producer, 0, Time{})->alive);
+  CHECK_FALSE(segment.owner_slot_status("numbers", Role::consumer, 0, Time{})->alive);
+  CHECK(error_of(segment.take_owner_slot("numbers", Role::producer)) == platform::Errc::slot_taken);
   CHECK(owner.kill() == 128 + SIGKILL);
-  CHECK(segment.take_seat("numbers", Role::producer));
+  CHECK(segment.take_owner_slot("numbers", Role::producer));
   end.give();
 }
 

@@ -88,7 +88,7 @@ TEST_CASE("a sealed segment that was passed on carries messages between its ends
   level.end->write(0.5);
   for (int i = 0; i < 3; ++i) {
     auto reader = theirs.consumer<BroadcastValue<double>>("level").value();
-    CHECK_FALSE(reader.seat.is_taken());
+    CHECK_FALSE(reader.owner_slot.is_taken());
     double value = 0;
     CHECK(reader.end.read(value) == Freshness::new_data);
     CHECK(value == 0.5);
@@ -179,32 +179,32 @@ TEST_CASE("a place has one owner at a time, and who asks for a taken one is told
   auto other = Segment::attach(segment.descriptor()).value();
   {
     const auto first = segment.producer<SpscRing<std::uint64_t>>("numbers").value();
-    CHECK(first.seat.is_taken());
-    CHECK_FALSE(first.seat.predecessor());
+    CHECK(first.owner_slot.is_taken());
+    CHECK_FALSE(first.owner_slot.predecessor());
     for (Segment* one : {&segment, &other}) {
       const auto second = one->producer<SpscRing<std::uint64_t>>("numbers");
       REQUIRE_FALSE(second);
-      CHECK(second.error().error == platform::Errc::seat_taken);
+      CHECK(second.error().error == platform::Errc::slot_taken);
       CHECK(second.error().message.find(std::to_string(::getpid())) != std::string::npos);
     }
     CHECK(segment.consumer<SpscRing<std::uint64_t>>("numbers"));
-    CHECK(segment.take_seat("own", Role::producer, 2));
-    const auto status = other.seat_status("numbers", Role::producer, 0, now()).value();
+    CHECK(segment.take_owner_slot("own", Role::producer, 2));
+    const auto status = other.owner_slot_status("numbers", Role::producer, 0, now()).value();
     CHECK(status.alive);
     CHECK(status.owner.pid == static_cast<std::uint32_t>(::getpid()));
     CHECK(status.owner.start_time != 0);
-    CHECK(status.owner.epoch == first.seat.owner().epoch);
+    CHECK(status.owner.epoch == first.owner_slot.owner().epoch);
     CHECK_FALSE(status.since_heartbeat);
   }
-  CHECK_FALSE(other.seat_status("numbers", Role::producer, 0, now())->alive);
+  CHECK_FALSE(other.owner_slot_status("numbers", Role::producer, 0, now())->alive);
   const auto again = other.producer<SpscRing<std::uint64_t>>("numbers");
   REQUIRE(again);
-  CHECK_FALSE(again->seat.predecessor());  // it was released in order
-  CHECK(other.seat_status("own", Role::consumer, 0, now()).error() == shm::Errc::no_such_seat);
-  CHECK(other.seat_status("owl", Role::producer, 0, now()).error() == shm::Errc::no_such_exchange);
+  CHECK_FALSE(again->owner_slot.predecessor());  // it was released in order
+  CHECK(other.owner_slot_status("own", Role::consumer, 0, now()).error() == shm::Errc::no_such_slot);
+  CHECK(other.owner_slot_status("owl", Role::producer, 0, now()).error() == shm::Errc::no_such_exchange);
 }
 
-TEST_CASE("what does not fit the segment is refused with an explanation, and leaves no seat taken") {
+TEST_CASE("what does not fit the segment is refused with an explanation, and leaves no owner slot taken") {
   auto segment = Segment::create_sealed("test", wanted).value();
   const auto wrong = segment.producer<SpscRing<double>>("numbers");
   REQUIRE_FALSE(wrong);
@@ -212,21 +212,21 @@ TEST_CASE("what does not fit the segment is refused with an explanation, and lea
   CHECK(wrong.error().message.find("value u64") != std::string::npos);
   CHECK(error_of(segment.producer<SpscRing<std::uint64_t>>("number")) == shm::Errc::no_such_exchange);
   CHECK(error_of(segment.consumer<LatestValue<double>>("level")) == shm::Errc::wrong_kind);
-  CHECK(error_of(segment.producer<RawMemory>("own", 3)) == shm::Errc::no_such_seat);
-  CHECK(error_of(segment.take_seat("level", Role::consumer)) == shm::Errc::no_such_seat);
-  for (std::uint32_t i = 1; i < segment.layout().seats(); ++i)
-    CHECK_FALSE(segment.seat_status(i, now()).alive);
+  CHECK(error_of(segment.producer<RawMemory>("own", 3)) == shm::Errc::no_such_slot);
+  CHECK(error_of(segment.take_owner_slot("level", Role::consumer)) == shm::Errc::no_such_slot);
+  for (std::uint32_t i = 1; i < segment.layout().owner_slots(); ++i)
+    CHECK_FALSE(segment.owner_slot_status(i, now()).alive);
 }
 
 TEST_CASE("a heartbeat shows how long its owner has been silent") {
   auto segment = Segment::create_sealed("test", wanted).value();
-  auto seat = segment.take_seat("numbers", Role::producer).value();
+  auto owner_slot = segment.take_owner_slot("numbers", Role::producer).value();
   const Time start = now();
   test::RtGuard guard;
-  seat.beat(start);
+  owner_slot.beat(start);
   CHECK(guard.report() == "");
   const auto age = [&](Duration later) {
-    return segment.seat_status("numbers", Role::producer, 0, start + later)->since_heartbeat;
+    return segment.owner_slot_status("numbers", Role::producer, 0, start + later)->since_heartbeat;
   };
   CHECK(age(Duration(0)) == Duration(0));
   CHECK(age(std::chrono::milliseconds(-1)) == Duration(0));  // the heartbeat is later
@@ -234,7 +234,8 @@ TEST_CASE("a heartbeat shows how long its owner has been silent") {
   CHECK(*age(std::chrono::milliseconds(250)) <= std::chrono::milliseconds(251));
 }
 
-TEST_CASE("the seat of one who was killed is free at once, and its successor goes on where it stopped") {
+TEST_CASE(
+    "the owner slot of one who was killed is free at once, and its successor goes on where it stopped") {
   const Name name;
   auto segment = Segment::create(name, wanted).value();
   const test::Signal ready;
@@ -252,11 +253,11 @@ TEST_CASE("the seat of one who was killed is free at once, and its successor goe
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message.find(std::to_string(pid)) != std::string::npos);
   owner.kill();
-  CHECK_FALSE(segment.seat_status("numbers", Role::producer, 0, now())->alive);
+  CHECK_FALSE(segment.owner_slot_status("numbers", Role::producer, 0, now())->alive);
   auto producer = segment.producer<SpscRing<std::uint64_t>>("numbers").value();
-  REQUIRE(producer.seat.predecessor());
-  CHECK(producer.seat.predecessor()->pid == pid);
-  CHECK(segment.seat_status("numbers", Role::producer, 0, now())->takeovers == 1);
+  REQUIRE(producer.owner_slot.predecessor());
+  CHECK(producer.owner_slot.predecessor()->pid == pid);
+  CHECK(segment.owner_slot_status("numbers", Role::producer, 0, now())->takeovers == 1);
   CHECK(producer.end.try_push(3));
   auto consumer = segment.consumer<SpscRing<std::uint64_t>>("numbers").value();
   for (std::uint64_t i = 0; i < 4; ++i) {
@@ -268,18 +269,18 @@ TEST_CASE("the seat of one who was killed is free at once, and its successor goe
 
 TEST_CASE("a process that has got the pid of a dead owner is not taken for it") {
   auto segment = Segment::create_sealed("test", wanted).value();
-  SeatRecord& record = segment.layout().seat(1);
+  OwnerSlotRecord& record = segment.layout().owner_slot(1);
   record.pid = static_cast<std::uint32_t>(::getppid());  // a living process without this owner slot
-  CHECK_FALSE(segment.seat_status(1, now()).alive);
-  auto seat = segment.take_seat("numbers", Role::producer);
-  REQUIRE(seat);
-  CHECK(seat->predecessor()->pid == static_cast<std::uint32_t>(::getppid()));
+  CHECK_FALSE(segment.owner_slot_status(1, now()).alive);
+  auto owner_slot = segment.take_owner_slot("numbers", Role::producer);
+  REQUIRE(owner_slot);
+  CHECK(owner_slot->predecessor()->pid == static_cast<std::uint32_t>(::getppid()));
   record.pid = 0x7fffffff;  // no such process, but the owner slot is taken
-  CHECK(segment.seat_status(1, now()).alive);
-  CHECK(error_of(segment.take_seat("numbers", Role::producer)) == platform::Errc::seat_taken);
+  CHECK(segment.owner_slot_status(1, now()).alive);
+  CHECK(error_of(segment.take_owner_slot("numbers", Role::producer)) == platform::Errc::slot_taken);
 }
 
-TEST_CASE("a child does not inherit a seat, and does not keep its parent's taken") {
+TEST_CASE("a child does not inherit a owner slot, and does not keep its parent's taken") {
   const Name name;
   auto segment = Segment::create(name, wanted).value();
   const test::Signal forked;
@@ -287,10 +288,10 @@ TEST_CASE("a child does not inherit a seat, and does not keep its parent's taken
   Child parent([&] {
     auto own = Segment::open(name);
     auto claimed = own->producer<SpscRing<std::uint64_t>>("numbers");
-    if (!claimed || !claimed->seat.is_taken()) return 1;
+    if (!claimed || !claimed->owner_slot.is_taken()) return 1;
     if (::fork() == 0) {
-      claimed->seat.beat(now());
-      if (!claimed->seat.is_taken()) forked.give();
+      claimed->owner_slot.beat(now());
+      if (!claimed->owner_slot.is_taken()) forked.give();
       end.wait();
       ::_exit(0);
     }
@@ -298,14 +299,14 @@ TEST_CASE("a child does not inherit a seat, and does not keep its parent's taken
     return 0;
   });
   forked.wait();
-  CHECK(segment.seat_status("numbers", Role::producer, 0, now())->alive);
-  CHECK_FALSE(segment.seat_status("numbers", Role::producer, 0, now())->since_heartbeat);
+  CHECK(segment.owner_slot_status("numbers", Role::producer, 0, now())->alive);
+  CHECK_FALSE(segment.owner_slot_status("numbers", Role::producer, 0, now())->since_heartbeat);
   parent.kill();
   CHECK(segment.producer<SpscRing<std::uint64_t>>("numbers"));  // although the child still lives
   end.give();
 }
 
-TEST_CASE("seats and claims keep the memory when their segment is gone") {
+TEST_CASE("owner slots and claims keep the memory when their segment is gone") {
   const auto claimed = [] {
     auto segment = Segment::create_sealed("test", wanted).value();
     return std::pair(segment.producer<SpscRing<std::uint64_t>>("numbers").value(),
@@ -328,8 +329,8 @@ TEST_CASE("who attached for reading can read broadcasts, and nothing else") {
   CHECK(value == 2);
   CHECK(error_of(watcher.producer<BroadcastValue<double>>("level")) == shm::Errc::read_only);
   CHECK(error_of(watcher.consumer<SpscRing<std::uint64_t>>("numbers")) == shm::Errc::read_only);
-  CHECK(error_of(watcher.take_seat("own", Role::producer)) == shm::Errc::read_only);
-  CHECK(watcher.seat_status(0, now()).alive);
+  CHECK(error_of(watcher.take_owner_slot("own", Role::producer)) == shm::Errc::read_only);
+  CHECK(watcher.owner_slot_status(0, now()).alive);
   const auto own_path = fmt::format("/proc/self/fd/{}", segment.descriptor());
   const int reading = ::open(own_path.c_str(), O_RDONLY | O_CLOEXEC);
   CHECK(error_of(Segment::attach(reading)) == shm::Errc::read_only);
@@ -338,9 +339,10 @@ TEST_CASE("who attached for reading can read broadcasts, and nothing else") {
   CHECK(error_of(Segment::create_sealed("test", wanted, monitor)) == shm::Errc::read_only);
 }
 
-TEST_CASE("one who may only read does not look like an owner, and who finds a seat held up by him is told") {
+TEST_CASE(
+    "one who may only read does not look like an owner, and who finds a owner slot held up by him is told") {
   auto segment = Segment::create_sealed("test", wanted).value();
-  const auto taken = segment.take_seat("own", Role::producer, 0).value();
+  const auto taken = segment.take_owner_slot("own", Role::producer, 0).value();
   const int reading =
       ::open(fmt::format("/proc/self/fd/{}", segment.descriptor()).c_str(), O_RDONLY | O_CLOEXEC);
   struct flock lock {};
@@ -348,13 +350,13 @@ TEST_CASE("one who may only read does not look like an owner, and who finds a se
   lock.l_start = 2;  // owner slot 1
   lock.l_len = 1;
   REQUIRE(::fcntl(reading, F_OFD_SETLK, &lock) == 0);
-  const auto refused = segment.take_seat("numbers", Role::producer);
+  const auto refused = segment.take_owner_slot("numbers", Role::producer);
   REQUIRE_FALSE(refused);
-  CHECK(refused.error().error == platform::Errc::seat_taken);
+  CHECK(refused.error().error == platform::Errc::slot_taken);
   CHECK(refused.error().message.find("watcher") != std::string::npos);
-  CHECK_FALSE(segment.seat_status(1, now()).alive);
+  CHECK_FALSE(segment.owner_slot_status(1, now()).alive);
   ::close(reading);
-  CHECK(segment.take_seat("numbers", Role::producer));
+  CHECK(segment.take_owner_slot("numbers", Role::producer));
 }
 
 TEST_CASE("memory whose pages can be wanting is refused") {
@@ -509,15 +511,15 @@ TEST_CASE("who opens or makes a segment makes it, or finds it as it was left") {
   {
     auto first = Segment::open_or_create(name, wanted).value();
     CHECK(first.is_created());
-    CHECK(first.owner_seat().is_taken());
+    CHECK(first.owner_slot().is_taken());
     auto second = Segment::open_or_create(name, wanted).value();
     CHECK_FALSE(second.is_created());
-    CHECK_FALSE(second.owner_seat().is_taken());
+    CHECK_FALSE(second.owner_slot().is_taken());
     (void)first.producer<SpscRing<std::uint64_t>>("numbers")->end.try_push(5);
   }
   auto third = Segment::open_or_create(name, wanted).value();
   CHECK_FALSE(third.is_created());
-  CHECK(third.owner_seat().is_taken());
+  CHECK(third.owner_slot().is_taken());
   std::uint64_t got = 0;
   CHECK(third.consumer<SpscRing<std::uint64_t>>("numbers")->end.try_pop(got));
   CHECK(got == 5);

@@ -43,6 +43,9 @@ bool passes(const BusPlan& plan, std::uint32_t id, bool extended) {
 template <class Hardware>
 void check_filters(const BusPlan& plan, Hardware& hardware, test::ScriptedBus& bus, std::size_t joints) {
   std::vector<JointFeedback> feedback(joints);
+  const std::vector<JointCommand> without_power(joints);
+  hardware.ask_identity();  // the answers, too, have to pass
+  for (std::size_t i = 0; i < joints; ++i) hardware.write(Time(1s), without_power);
   for (const bool extended : {false, true}) {
     for (std::uint32_t id = 0; id <= can::max_standard_id; ++id) {
       can::Frame frame;

@@ -42,8 +42,8 @@ Json full_vehicle() {
                          "setpoint_weight": 0.6, "derivative_weight": 0.7},
             "brake": {"proportional": 8}, "command_threshold": 0.12, "measured_threshold": 0.55, "hysteresis": 0.15, "holding_brake": 0.3},
     "stop": {"service_brake": 0.45, "brake_rate": 2, "settling": 0.35, "longest_braking": 7, "on_timeout": 2, "on_fault": 0},
-    "odometry": {"turn": "steering", "way": "odometer", "timeout": 0.75,
-                 "noise": {"forward_by_way": 1e-3, "left_by_way": 2e-3, "heading_by_way": 3e-3, "heading_by_rotation": 4e-3}}
+    "odometry": {"turn": "steering", "distance": "odometer", "timeout": 0.75,
+                 "noise": {"forward_per_distance": 1e-3, "left_per_distance": 2e-3, "heading_per_distance": 3e-3, "heading_per_rotation": 4e-3}}
   })");
 }
 
@@ -111,12 +111,12 @@ TEST_CASE("every field of a vehicle arrives where it belongs") {
   CHECK(drive.law.holding_brake == 0.3);
   CHECK(drive.law.standstill == 0.06);
   CHECK(drive.turn == takt::vehicle::TurnSource::steering);
-  CHECK(drive.way == takt::vehicle::WaySource::odometer);
+  CHECK(drive.distance == takt::vehicle::DistanceSource::odometer);
   CHECK(drive.odometry.timeout == 0.75);
-  CHECK(drive.odometry.noise.forward_by_way == 1e-3);
-  CHECK(drive.odometry.noise.left_by_way == 2e-3);
-  CHECK(drive.odometry.noise.heading_by_way == 3e-3);
-  CHECK(drive.odometry.noise.heading_by_rotation == 4e-3);
+  CHECK(drive.odometry.noise.forward_per_distance == 1e-3);
+  CHECK(drive.odometry.noise.left_per_distance == 2e-3);
+  CHECK(drive.odometry.noise.heading_per_distance == 3e-3);
+  CHECK(drive.odometry.noise.heading_per_rotation == 4e-3);
 }
 
 TEST_CASE("what concerns the datagrams arrives where it belongs, too") {
@@ -143,8 +143,8 @@ TEST_CASE("what concerns the datagrams arrives where it belongs, too") {
   CHECK(client.drive.limits.throttle == 0.8);
   CHECK(client.drive.limits.reverse == 0.6);
   CHECK(client.drive.limits.steering == 0.4);
-  CHECK(client.drive.on_command_timeout == takt::vehicle::StopCategory::category_2);
-  CHECK(client.drive.on_fault == takt::vehicle::StopCategory::category_0);
+  CHECK(client.drive.on_command_timeout == takt::StopCategory::category_2);
+  CHECK(client.drive.on_fault == takt::StopCategory::category_0);
   CHECK(client.drive.stop.service_brake == 0.45);
   CHECK(client.drive.stop.brake_rate == 2);
   CHECK(client.drive.stop.standstill == 0.06);
@@ -198,9 +198,9 @@ TEST_CASE("what nobody can know but who measured the vehicle must be given, and 
                                        "/limits/rotational_acceleration",
                                        "/law/throttle/proportional",
                                        "/law/brake/proportional",
-                                       "/odometry/noise/forward_by_way",
-                                       "/odometry/noise/left_by_way",
-                                       "/odometry/noise/heading_by_way"};
+                                       "/odometry/noise/forward_per_distance",
+                                       "/odometry/noise/left_per_distance",
+                                       "/odometry/noise/heading_per_distance"};
   Json vehicle = full_vehicle();
   vehicle.erase("provisional");
   for (const std::string& leaf : leaves(vehicle)) {
@@ -293,7 +293,7 @@ TEST_CASE("each rule for a vehicle is enforced at its place") {
       {"/stop/on_fault", 3},
       {"/stop/on_fault", 0.5},
       {"/odometry/turn", "gyro"},
-      {"/odometry/noise/left_by_way", -1e-9},
+      {"/odometry/noise/left_per_distance", -1e-9},
       {"/provisional/0", "/wheelbas"},
       {"/provisional/0", "wheelbase"},
       {"/provisional/1", "/units/speed/0"},

@@ -14,11 +14,11 @@ using namespace takt::secure;
 namespace {
 
 template <std::size_t Bits>
-Freshness by_set(const std::set<std::uint64_t>& seen, std::uint64_t sequence) {
+ReplayVerdict by_set(const std::set<std::uint64_t>& seen, std::uint64_t sequence) {
   const std::uint64_t highest = seen.empty() ? 0 : *seen.rbegin();
-  if (sequence > highest) return Freshness::newest;
-  if (sequence == 0 || highest - sequence >= Bits || seen.count(sequence) > 0) return Freshness::seen;
-  return Freshness::overtaken;
+  if (sequence > highest) return ReplayVerdict::newest;
+  if (sequence == 0 || highest - sequence >= Bits || seen.count(sequence) > 0) return ReplayVerdict::seen;
+  return ReplayVerdict::overtaken;
 }
 
 template <std::size_t Bits>
@@ -34,12 +34,12 @@ void compare(std::uint64_t first, std::uint64_t salt) {
         static_cast<std::uint64_t>(test::uniform_int(random, 0, static_cast<std::int64_t>(Bits) + 70));
     const std::uint64_t sequence = around < back ? 0 : around - back;
     around += static_cast<std::uint64_t>(test::uniform_int(random, 0, 2));
-    const Freshness freshness = window.judge(sequence);
+    const ReplayVerdict freshness = window.judge(sequence);
     REQUIRE(freshness == by_set<Bits>(seen, sequence));
-    if (freshness == Freshness::seen) continue;
+    if (freshness == ReplayVerdict::seen) continue;
     window.accept(sequence);
     seen.insert(sequence);
-    REQUIRE(window.judge(sequence) == Freshness::seen);
+    REQUIRE(window.judge(sequence) == ReplayVerdict::seen);
     REQUIRE(window.highest() == *seen.rbegin());
   }
 }
@@ -56,17 +56,17 @@ TEST_CASE("a replay window knows what came as a set of all numbers does, as far 
 
 TEST_CASE("the number zero is never new") {
   const ReplayWindow<64> window;
-  CHECK(window.judge(0) == Freshness::seen);
-  CHECK(window.judge(1) == Freshness::newest);
+  CHECK(window.judge(0) == ReplayVerdict::seen);
+  CHECK(window.judge(1) == ReplayVerdict::newest);
 }
 
 TEST_CASE("after the last number nothing is new any more") {
   ReplayWindow<64> window;
   window.accept(UINT64_MAX);
-  CHECK(window.judge(UINT64_MAX) == Freshness::seen);
-  CHECK(window.judge(UINT64_MAX - 1) == Freshness::overtaken);
-  CHECK(window.judge(UINT64_MAX - 64) == Freshness::seen);
-  CHECK(window.judge(1) == Freshness::seen);
+  CHECK(window.judge(UINT64_MAX) == ReplayVerdict::seen);
+  CHECK(window.judge(UINT64_MAX - 1) == ReplayVerdict::overtaken);
+  CHECK(window.judge(UINT64_MAX - 64) == ReplayVerdict::seen);
+  CHECK(window.judge(1) == ReplayVerdict::seen);
 }
 
 TEST_CASE("frames are numbered from one, and none a second time at the end of the numbers") {

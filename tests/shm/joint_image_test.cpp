@@ -24,7 +24,7 @@ using namespace takt::shm;
 namespace {
 
 constexpr std::size_t joints = 6;
-constexpr std::size_t seat_count = 4;
+constexpr std::size_t owner_slot_count = 4;
 constexpr Duration period{1'000'000};
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
@@ -38,10 +38,10 @@ JointReference position_reference(double position, double velocity = 0) {
   return {{position, velocity, 0}, 0, JointMode::position};
 }
 
-JointSet owned_by(const JointImage& image, std::size_t seat) {
+JointSet owned_by(const JointImage& image, std::size_t owner_slot) {
   JointSet set;
   for (std::size_t joint = 0; joint < image.joints; ++joint) {
-    if (image.owner[joint] == seat) set.insert(joint);
+    if (image.owner[joint] == owner_slot) set.insert(joint);
   }
   return set;
 }
@@ -56,7 +56,9 @@ class Robot {
     start_hub();
   }
 
-  void start_hub() { hub_.emplace(JointHub::make(memory_.image, memory_.seats, safety_, options_).value()); }
+  void start_hub() {
+    hub_.emplace(JointHub::make(memory_.image, memory_.owner_slots, safety_, options_).value());
+  }
   void cycle() {
     take();
     publish();
@@ -68,13 +70,13 @@ class Robot {
     hub_->publish(now_, measured_);
   }
 
-  [[nodiscard]] JointClient client(std::uint8_t seat, std::uint32_t session = 1) {
-    return JointClient(BroadcastValue<JointImage>::Reader(memory_.image), {&memory_.seats[seat], seat},
-                       session);
+  [[nodiscard]] JointClient client(std::uint8_t owner_slot, std::uint32_t session = 1) {
+    return JointClient(BroadcastValue<JointImage>::Reader(memory_.image),
+                       {&memory_.owner_slots[owner_slot], owner_slot}, session);
   }
   /// A client that owns the joints, has seen the grant, and holds them in position mode.
-  [[nodiscard]] JointClient owner(std::uint8_t seat, JointSet set, std::uint32_t session = 1) {
-    JointClient client = this->client(seat, session);
+  [[nodiscard]] JointClient owner(std::uint8_t owner_slot, JointSet set, std::uint32_t session = 1) {
+    JointClient client = this->client(owner_slot, session);
     client.want(set);
     for (int i = 0; i < 2; ++i) {
       REQUIRE(client.update() == Freshness::new_data);
@@ -92,10 +94,10 @@ class Robot {
   }
 
   [[nodiscard]] const JointImage& image() const { return hub_->image(); }
-  [[nodiscard]] JointSet owned(std::size_t seat) const { return owned_by(image(), seat); }
+  [[nodiscard]] JointSet owned(std::size_t owner_slot) const { return owned_by(image(), owner_slot); }
   [[nodiscard]] const JointReference& reference(std::size_t joint) const { return references_[joint]; }
   [[nodiscard]] Time now() const { return now_; }
-  [[nodiscard]] JointImageMemory<seat_count>& memory() { return memory_; }
+  [[nodiscard]] JointImageMemory<owner_slot_count>& memory() { return memory_; }
   std::array<JointMeasurement, joints>& measured() { return measured_; }
 
  private:
@@ -107,7 +109,7 @@ class Robot {
 
   std::array<JointSafety, joints> safety_;
   JointHubOptions options_;
-  JointImageMemory<seat_count> memory_;
+  JointImageMemory<owner_slot_count> memory_;
   std::optional<JointHub> hub_;
   std::array<JointMeasurement, joints> measured_{};
   std::span<const JointReference> references_;
@@ -115,9 +117,10 @@ class Robot {
 };
 
 /// An owner slot that can send any command.
-class RawSeat {
+class RawOwnerSlot {
  public:
-  RawSeat(Robot& robot, std::uint8_t seat) : robot_(&robot), writer_(robot.memory().seats[seat]) {
+  RawOwnerSlot(Robot& robot, std::uint8_t owner_slot)
+      : robot_(&robot), writer_(robot.memory().owner_slots[owner_slot]) {
     command.session = 1;
   }
   void send() {
@@ -128,11 +131,11 @@ class RawSeat {
     command.seen = robot_->image().cycle;
     writer_.write(command);
   }
-  JointCommand command;
+  OwnerCommand command;
 
  private:
   Robot* robot_;
-  LatestWriter<JointCommand> writer_;
+  LatestWriter<OwnerCommand> writer_;
 };
 
 /// Whether exactly the granted and driven joints have an owner.
@@ -141,7 +144,7 @@ bool is_coherent(const JointImage& image) {
   for (std::size_t joint = 0; joint < image.joints; ++joint) {
     const bool is_owned =
         image.phase[joint] == JointPhase::granted || image.phase[joint] == JointPhase::driven;
-    coherent = coherent && (is_owned ? image.owner[joint] < image.seats : image.owner[joint] == no_owner);
+    coherent = coherent && (is_owned ? image.owner[joint] < image.slots : image.owner[joint] == no_owner);
   }
   return coherent;
 }
@@ -151,12 +154,12 @@ bool is_coherent(const JointImage& image) {
 TEST_CASE("an image of zeros is empty, and a hub over it has every joint off where it is") {
   JointImageMemory<2> memory;
   std::memset(static_cast<void*>(&memory), 0, sizeof(memory));
-  JointClient client(BroadcastValue<JointImage>::Reader(memory.image), {&memory.seats[0], 0}, 7);
+  JointClient client(BroadcastValue<JointImage>::Reader(memory.image), {&memory.owner_slots[0], 0}, 7);
   CHECK(client.update() == Freshness::none);
   CHECK(client.owned().empty());
 
   const std::array<JointSafety, 2> safety{{{SafeBehaviour::hold, 1, 0.5}, {SafeBehaviour::release}}};
-  JointHub hub = JointHub::make(memory.image, memory.seats, safety).value();
+  JointHub hub = JointHub::make(memory.image, memory.owner_slots, safety).value();
   for (int i = 0; i < 100; ++i) {
     for (const JointReference& reference : hub.take()) CHECK(reference.mode == JointMode::off);
     hub.publish(Time{}, std::array<JointMeasurement, 2>{{{0.25, 0, 0}, {-1, 0, 0}}});
@@ -165,7 +168,7 @@ TEST_CASE("an image of zeros is empty, and a hub over it has every joint off whe
   CHECK(client.image().cycle == 100);
   CHECK(client.image().started == 1);
   CHECK(client.image().joints == 2);
-  CHECK(client.image().seats == 2);
+  CHECK(client.image().slots == 2);
   CHECK(client.image().reference(0).motion.position == 0.25);
   CHECK(client.image().position[1] == -1);
   CHECK(client.image().safe[0] == 1);
@@ -175,22 +178,22 @@ TEST_CASE("an image of zeros is empty, and a hub over it has every joint off whe
 TEST_CASE("a hub is refused that has nothing to do or impossible safe behaviours") {
   JointImageMemory<2> memory;
   std::vector<JointSafety> safety(max_joints);
-  const auto error = [&](std::span<LatestMemory<JointCommand>> seats, JointHubOptions options = {}) {
-    return JointHub::make(memory.image, seats, safety, options).error();
+  const auto error = [&](std::span<LatestMemory<OwnerCommand>> owner_slots, JointHubOptions options = {}) {
+    return JointHub::make(memory.image, owner_slots, safety, options).error();
   };
-  CHECK(JointHub::make(memory.image, memory.seats, safety));
-  CHECK(error(std::span(memory.seats).first(0)) == Errc::bad_extent);
-  CHECK(error(memory.seats, {Duration(0), 1}) == Errc::out_of_domain);
+  CHECK(JointHub::make(memory.image, memory.owner_slots, safety));
+  CHECK(error(std::span(memory.owner_slots).first(0)) == Errc::bad_extent);
+  CHECK(error(memory.owner_slots, {Duration(0), 1}) == Errc::out_of_domain);
   for (const double wrong : {not_a_number, std::numeric_limits<double>::infinity(), -1.0}) {
     safety[9].speed = wrong;
-    CHECK(error(memory.seats) == Errc::out_of_domain);
+    CHECK(error(memory.owner_slots) == Errc::out_of_domain);
   }
   safety[9] = {SafeBehaviour::hold, not_a_number, 1};
-  CHECK(error(memory.seats) == Errc::out_of_domain);
+  CHECK(error(memory.owner_slots) == Errc::out_of_domain);
   safety.resize(max_joints + 1);
-  CHECK(error(memory.seats) == Errc::bad_extent);
+  CHECK(error(memory.owner_slots) == Errc::bad_extent);
   safety.clear();
-  CHECK(error(memory.seats) == Errc::bad_extent);
+  CHECK(error(memory.owner_slots) == Errc::bad_extent);
 }
 
 TEST_CASE("a process is given joints, starts from where they are, and moves them") {
@@ -204,12 +207,12 @@ TEST_CASE("a process is given joints, starts from where they are, and moves them
   robot.cycle();
   CHECK(robot.image().owner[1] == 2);
   CHECK(robot.image().phase[3] == JointPhase::granted);
-  CHECK(robot.image().answer[2] == SeatAnswer::granted);
+  CHECK(robot.image().answer[2] == OwnerSlotAnswer::granted);
 
   CHECK(client.update() == Freshness::new_data);
   CHECK(client.owned() == set_of({1, 3}));
   CHECK(client.granted() == set_of({1, 3}));
-  CHECK(client.answer() == SeatAnswer::granted);
+  CHECK(client.answer() == OwnerSlotAnswer::granted);
   CHECK(client.reference(3).motion.position == robot.measured()[3].position);
   CHECK(client.set(3, position_reference(0.35, 1.5)));
   CHECK(client.set(0, position_reference(9)).error() == Errc::not_owner);
@@ -261,7 +264,7 @@ TEST_CASE("what is wanted anew is granted as a whole or not at all, and the answ
   second.want(set_of({1, 3, 4, 5}));
   both();
   CHECK(robot.owned(1) == set_of({5}));
-  CHECK(robot.image().answer[1] == SeatAnswer::refused);
+  CHECK(robot.image().answer[1] == OwnerSlotAnswer::refused);
   CHECK(robot.image().refused_joint[1] == 3);
   CHECK(robot.image().owner[1] == no_owner);
 
@@ -270,7 +273,7 @@ TEST_CASE("what is wanted anew is granted as a whole or not at all, and the answ
     both();
     CHECK(robot.owned(0) == set_of({2}));
     CHECK(robot.owned(1) == set_of({1, 3, 4, 5}));
-    CHECK(robot.image().answer[1] == SeatAnswer::granted);
+    CHECK(robot.image().answer[1] == OwnerSlotAnswer::granted);
   }
   SUBCASE("a smaller wish is fulfilled at once") {
     second.want(set_of({1, 5}));
@@ -282,8 +285,8 @@ TEST_CASE("what is wanted anew is granted as a whole or not at all, and the answ
     for (int i = 0; i < 20; ++i) both();
     CHECK(robot.owned(0) == set_of({2, 3}));
     CHECK(robot.owned(1) == set_of({5}));
-    CHECK(robot.image().answer[0] == SeatAnswer::refused);
-    CHECK(robot.image().answer[1] == SeatAnswer::refused);
+    CHECK(robot.image().answer[0] == OwnerSlotAnswer::refused);
+    CHECK(robot.image().answer[1] == OwnerSlotAnswer::refused);
     CHECK(robot.image().refused_joint[0] == 5);
   }
 }
@@ -291,9 +294,9 @@ TEST_CASE("what is wanted anew is granted as a whole or not at all, and the answ
 TEST_CASE("a command that says it has seen an image that is yet to come is not good news") {
   Robot robot;
   robot.cycle();
-  RawSeat seat(robot, 1);
-  LatestWriter<JointCommand> writer(robot.memory().seats[1]);
-  JointCommand& command = seat.command;
+  RawOwnerSlot owner_slot(robot, 1);
+  LatestWriter<OwnerCommand> writer(robot.memory().owner_slots[1]);
+  OwnerCommand& command = owner_slot.command;
   command.wanted = set_of({0});
   command.set(0, position_reference(3));
   for (const std::uint64_t ahead : {std::uint64_t{1}, std::uint64_t{2}, ~std::uint64_t{0} / 2}) {
@@ -313,7 +316,7 @@ TEST_CASE("a command that says it has seen an image that is yet to come is not g
   CHECK(robot.image().phase[0] == JointPhase::granted);
 }
 
-TEST_CASE("a seat that never owned a joint, or let go of all, loses nothing by silence") {
+TEST_CASE("a owner slot that never owned a joint, or let go of all, loses nothing by silence") {
   Robot robot({}, 3);
   robot.cycle();
   JointClient watcher = robot.client(0);
@@ -324,15 +327,15 @@ TEST_CASE("a seat that never owned a joint, or let go of all, loses nothing by s
   (void)former.update();
   former.publish(robot.now());
   for (int i = 0; i < 10; ++i) robot.cycle();
-  for (const std::size_t seat : {0u, 1u}) {
-    CAPTURE(seat);
-    CHECK(robot.image().session[seat] == 1);
-    CHECK(robot.image().lost[seat] == 0);
-    CHECK(robot.image().answer[seat] == SeatAnswer::none);
+  for (const std::size_t owner_slot : {0u, 1u}) {
+    CAPTURE(owner_slot);
+    CHECK(robot.image().session[owner_slot] == 1);
+    CHECK(robot.image().lost[owner_slot] == 0);
+    CHECK(robot.image().answer[owner_slot] == OwnerSlotAnswer::none);
   }
 }
 
-TEST_CASE("of two that ask for the same joints in one cycle the lower seat has them, whole") {
+TEST_CASE("of two that ask for the same joints in one cycle the lower owner slot has them, whole") {
   Robot robot;
   robot.cycle();
   std::array<JointClient, 2> clients{robot.client(3), robot.client(1)};
@@ -368,7 +371,7 @@ TEST_CASE("an owner loses its joints after exactly as many silent cycles as are 
     robot.cycle();
     CHECK(robot.owned(1).empty());
     CHECK(robot.image().owner[0] == no_owner);
-    CHECK(robot.image().answer[1] == SeatAnswer::silent);
+    CHECK(robot.image().answer[1] == OwnerSlotAnswer::silent);
     CHECK(robot.image().lost[1] == 1);
     for (int i = 0; i < 10; ++i) robot.cycle();
     CHECK(robot.image().lost[1] == 1);
@@ -378,29 +381,29 @@ TEST_CASE("an owner loses its joints after exactly as many silent cycles as are 
 TEST_CASE("a heartbeat that stands still is silence, one that runs over is not") {
   Robot robot({}, 5);
   robot.cycle();
-  RawSeat seat(robot, 0);
-  seat.command.wanted = set_of({1});
-  seat.command.heartbeat = 0xffffffff - 10;
+  RawOwnerSlot owner_slot(robot, 0);
+  owner_slot.command.wanted = set_of({1});
+  owner_slot.command.heartbeat = 0xffffffff - 10;
   for (int i = 0; i < 20; ++i) {
-    seat.send();
+    owner_slot.send();
     for (int silent = 0; silent < 4; ++silent) robot.cycle();
     CHECK(robot.image().owner[1] == 0);
   }
-  CHECK(seat.command.heartbeat == 9);
-  seat.send();
+  CHECK(owner_slot.command.heartbeat == 9);
+  owner_slot.send();
   robot.cycle();
   for (int i = 0; i < 6; ++i) {
     CHECK(robot.image().owner[1] == 0);
-    seat.send_again();
+    owner_slot.send_again();
     robot.cycle();
   }
   CHECK(robot.image().owner[1] == no_owner);
   for (int i = 0; i < 10; ++i) {
-    seat.send_again();
+    owner_slot.send_again();
     robot.cycle();
     CHECK(robot.image().owner[1] == no_owner);
   }
-  seat.send();
+  owner_slot.send();
   robot.cycle();
   CHECK(robot.image().owner[1] == 0);
 }
@@ -421,19 +424,19 @@ TEST_CASE(
       CAPTURE(kind);
       Robot robot({}, 5);
       robot.cycle();
-      RawSeat seat(robot, 2);
-      seat.command.wanted = set_of({1, 4});
-      seat.command.set(1, good);
-      seat.command.set(4, good);
+      RawOwnerSlot owner_slot(robot, 2);
+      owner_slot.command.wanted = set_of({1, 4});
+      owner_slot.command.set(1, good);
+      owner_slot.command.set(4, good);
       for (int i = 0; i < 3; ++i) {
-        seat.send();
+        owner_slot.send();
         robot.cycle();
       }
       REQUIRE(robot.reference(4) == good);
-      seat.command.set(4, bad[kind]);
-      seat.command.position[1] = 0.75;
+      owner_slot.command.set(4, bad[kind]);
+      owner_slot.command.position[1] = 0.75;
       for (std::uint32_t i = 1; i <= 4; ++i) {
-        seat.send();
+        owner_slot.send();
         robot.cycle();
         CHECK(robot.reference(4) == good);
         CHECK(robot.reference(1) == good);  // a command is accepted or rejected as a whole
@@ -445,15 +448,15 @@ TEST_CASE(
       robot.cycle();
       CHECK(robot.image().rejected[2] == 4);  // each one is counted once
       CHECK(robot.owned(2) == set_of({1, 4}));
-      if (end == End::good_again) seat.command.set(4, good);
-      if (end == End::let_go) seat.command.wanted = set_of({1});
-      seat.send();
+      if (end == End::good_again) owner_slot.command.set(4, good);
+      if (end == End::let_go) owner_slot.command.wanted = set_of({1});
+      owner_slot.send();
       robot.cycle();
       if (end == End::silence) {
         CHECK(robot.owned(2).empty());
         CHECK(robot.reference(4) == position_reference(0.5));
       } else {
-        CHECK(robot.owned(2) == seat.command.wanted);
+        CHECK(robot.owned(2) == owner_slot.command.wanted);
         CHECK(robot.image().error[2] == Errc{});
         CHECK(robot.reference(1).motion.position == 0.75);
       }
@@ -464,10 +467,10 @@ TEST_CASE(
 TEST_CASE("joints that the robot does not have cannot be wanted") {
   Robot robot;
   robot.cycle();
-  RawSeat seat(robot, 0);
+  RawOwnerSlot owner_slot(robot, 0);
   for (const std::size_t beyond : {joints, max_joints - 1}) {
-    seat.command.wanted = set_of({0, beyond});
-    seat.send();
+    owner_slot.command.wanted = set_of({0, beyond});
+    owner_slot.send();
     robot.cycle();
     CHECK(robot.image().error[0] == Errc::unknown_joint);
     CHECK(robot.image().error_joint[0] == beyond);
@@ -614,7 +617,7 @@ TEST_CASE("asking for more does not disturb what is owned") {
   CHECK(client.owned() == set_of({0, 1}));
 }
 
-TEST_CASE("a process that starts anew in its seat has lost the joints of the one before it") {
+TEST_CASE("a process that starts anew in its owner slot has lost the joints of the one before it") {
   std::array<JointSafety, joints> safety;
   safety.fill({SafeBehaviour::hold, 5, 1});
   Robot robot(safety);
@@ -707,11 +710,11 @@ TEST_CASE("a hub that starts anew believes no number that is none, and no image 
 }
 
 TEST_CASE("an image is read as its hub has it, to the byte, also over what a hub of more joints has left") {
-  JointImageMemory<seat_count> memory;
+  JointImageMemory<owner_slot_count> memory;
   BroadcastValue<JointImage>::Reader reader(memory.image);
   for (const std::size_t count : {max_joints, std::size_t{1}, std::size_t{7}}) {
     const std::vector<JointSafety> safety(count, {SafeBehaviour::hold, 0.5, 0});
-    JointHub hub = JointHub::make(memory.image, memory.seats, safety).value();
+    JointHub hub = JointHub::make(memory.image, memory.owner_slots, safety).value();
     for (int i = 0; i < 6; ++i) {
       (void)hub.take();
       hub.publish(Time{}, std::vector<JointMeasurement>(count, {0.25 + i, -1.0 * i, 1.0 + i}));
@@ -731,7 +734,8 @@ TEST_CASE("a measurement that is no number, or is missing, leaves the one before
   CHECK(robot.image().reference(1).motion.position == 0.1);
   robot.take();
   JointHub hub =
-      JointHub::make(robot.memory().image, robot.memory().seats, std::array<JointSafety, joints>{}).value();
+      JointHub::make(robot.memory().image, robot.memory().owner_slots, std::array<JointSafety, joints>{})
+          .value();
   hub.publish(robot.now(), {});
   CHECK(hub.image().position[2] == 0.2);
   hub.publish(robot.now(), std::vector<JointMeasurement>(max_joints + 1, {7, 7, 7}));
@@ -739,7 +743,8 @@ TEST_CASE("a measurement that is no number, or is missing, leaves the one before
   CHECK(hub.image().position[6] == 0);
 }
 
-TEST_CASE("whatever bytes a seat holds, joints of others are not touched, and what is applied is a number") {
+TEST_CASE(
+    "whatever bytes a owner slot holds, joints of others are not touched, and what is applied is a number") {
   auto random = test::generator(81);
   std::array<JointSafety, joints> safety;
   safety.fill({SafeBehaviour::hold, 0.5, 1});
@@ -749,10 +754,10 @@ TEST_CASE("whatever bytes a seat holds, joints of others are not touched, and wh
   const std::size_t rounds = test::count(20'000);
   std::size_t owned_by_hostile = 0;
   for (std::size_t round = 0; round < rounds; ++round) {
-    for (const std::size_t seat : {0u, 2u, 3u}) {
-      auto* bytes = reinterpret_cast<unsigned char*>(&robot.memory().seats[seat]);
-      if (seat == 3) {  // a plausible claim, with any numbers
-        JointCommand command;
+    for (const std::size_t owner_slot : {0u, 2u, 3u}) {
+      auto* bytes = reinterpret_cast<unsigned char*>(&robot.memory().owner_slots[owner_slot]);
+      if (owner_slot == 3) {  // a plausible claim, with any numbers
+        OwnerCommand command;
         command.session = static_cast<std::uint32_t>(random());
         command.heartbeat = static_cast<std::uint32_t>(random());
         command.seen = random() % 2 == 0 ? random() : robot.image().cycle;
@@ -762,12 +767,12 @@ TEST_CASE("whatever bytes a seat holds, joints of others are not touched, and wh
           std::memcpy(&command.position[joint], &number, 8);
           command.mode[joint] = static_cast<JointMode>(random() % 16 == 0 ? random() : random() % 4);
         }
-        LatestWriter<JointCommand>(robot.memory().seats[seat]).write(command);
+        LatestWriter<OwnerCommand>(robot.memory().owner_slots[owner_slot]).write(command);
         continue;
       }
       for (int i = 0; i < 8; ++i) {
         const std::uint64_t word = random();
-        const std::size_t place = random() % (sizeof(robot.memory().seats[0]) / 8) * 8;
+        const std::size_t place = random() % (sizeof(robot.memory().owner_slots[0]) / 8) * 8;
         std::memcpy(bytes + place, &word, 8);
       }
       const auto word = static_cast<std::uint32_t>(random() % 3 == 0 ? random() : random() % 64);
@@ -807,22 +812,22 @@ TEST_CASE(
       bool spoke = false;        // it sent a command to this hub since the last cycle
       std::uint64_t silent = 0;  // cycles
     };
-    std::array<Process, seat_count> processes;
+    std::array<Process, owner_slot_count> processes;
     std::uint32_t sessions = 0;
     for (int cycle = 0; cycle < 300; ++cycle) {
       CAPTURE(cycle);
-      std::array<std::uint32_t, seat_count> heard_before{};
-      std::array<JointSet, seat_count> owned_before{};
-      for (std::size_t seat = 0; seat < seat_count; ++seat) {
-        owned_before[seat] = robot.owned(seat);
-        heard_before[seat] = robot.image().session[seat];
+      std::array<std::uint32_t, owner_slot_count> heard_before{};
+      std::array<JointSet, owner_slot_count> owned_before{};
+      for (std::size_t owner_slot = 0; owner_slot < owner_slot_count; ++owner_slot) {
+        owned_before[owner_slot] = robot.owned(owner_slot);
+        heard_before[owner_slot] = robot.image().session[owner_slot];
       }
-      for (std::size_t seat = 0; seat < seat_count; ++seat) {
-        Process& process = processes[seat];
+      for (std::size_t owner_slot = 0; owner_slot < owner_slot_count; ++owner_slot) {
+        Process& process = processes[owner_slot];
         process.spoke = false;
         if (!process.client || one_in(60)) {
           process.session = ++sessions;
-          process.client = robot.client(static_cast<std::uint8_t>(seat), process.session);
+          process.client = robot.client(static_cast<std::uint8_t>(owner_slot), process.session);
           process.wanted = {};
         }
         if (one_in(3)) continue;
@@ -844,36 +849,36 @@ TEST_CASE(
       const JointImage& image = robot.image();
       REQUIRE(is_coherent(image));
       JointSet held_through;
-      for (std::size_t seat = 0; seat < seat_count; ++seat) {
-        Process& process = processes[seat];
+      for (std::size_t owner_slot = 0; owner_slot < owner_slot_count; ++owner_slot) {
+        Process& process = processes[owner_slot];
         process.silent = process.spoke ? 0 : process.silent + 1;
-        const JointSet now = owned_by(image, seat);
-        const bool same = heard_before[seat] == process.session;
+        const JointSet now = owned_by(image, owner_slot);
+        const bool same = heard_before[owner_slot] == process.session;
         if (!process.spoke) {
           // Without a command, an owner slot loses joints only by a timeout and gets none.
-          REQUIRE(now == (process.silent > allowed ? JointSet() : owned_before[seat]));
+          REQUIRE(now == (process.silent > allowed ? JointSet() : owned_before[owner_slot]));
           held_through = held_through | now;
           continue;
         }
-        const JointSet kept = same ? owned_before[seat] & process.wanted : JointSet();
+        const JointSet kept = same ? owned_before[owner_slot] & process.wanted : JointSet();
         const bool all = now == process.wanted;
         const bool none = now == kept;
         REQUIRE((all || none));
-        REQUIRE(image.answer[seat] == (process.wanted.empty() ? SeatAnswer::none
-                                       : all                  ? SeatAnswer::granted
-                                                              : SeatAnswer::refused));
+        REQUIRE(image.answer[owner_slot] == (process.wanted.empty() ? OwnerSlotAnswer::none
+                                             : all                  ? OwnerSlotAnswer::granted
+                                                                    : OwnerSlotAnswer::refused));
         if (!all) {
-          const std::size_t joint = image.refused_joint[seat];
+          const std::size_t joint = image.refused_joint[owner_slot];
           REQUIRE((process.wanted - kept).contains(joint));
           REQUIRE(image.owner[joint] != no_owner);
-          REQUIRE(image.owner[joint] != seat);
+          REQUIRE(image.owner[joint] != owner_slot);
         }
       }
       // No reference jumps, neither by an owner's steps nor by the safe behaviour.
       for (std::size_t joint = 0; joint < joints; ++joint) {
         REQUIRE(check(robot.reference(joint)));
         REQUIRE(std::abs(robot.reference(joint).motion.position - before[joint].motion.position) <=
-                1e-3 * (1 + 1e-9) * static_cast<double>(seat_count));
+                1e-3 * (1 + 1e-9) * static_cast<double>(owner_slot_count));
       }
       robot.publish();
       if (one_in(100)) {
@@ -892,20 +897,20 @@ TEST_CASE("four threads: each process sees one owner per joint, and moves only i
   std::atomic<int> wrong{0};
   std::atomic<int> turns{0};
   std::vector<std::thread> processes;
-  for (std::uint8_t seat = 0; seat < 3; ++seat) {
-    processes.emplace_back([&, seat] {
-      JointClient client = robot.client(seat);
+  for (std::uint8_t owner_slot = 0; owner_slot < 3; ++owner_slot) {
+    processes.emplace_back([&, owner_slot] {
+      JointClient client = robot.client(owner_slot);
       for (int i = 0; !done; ++i) {
         (void)client.update();
         if (!is_coherent(client.image())) ++wrong;
         client.owned().for_each([&](std::size_t joint) {
           if (client.image().phase[joint] == JointPhase::driven &&
-              client.image().ref_effort[joint] != 1.0 + seat)
+              client.image().ref_effort[joint] != 1.0 + owner_slot)
             ++wrong;
-          if (!client.set(joint, {{0, 0, 0}, 1.0 + seat, JointMode::effort})) ++wrong;
+          if (!client.set(joint, {{0, 0, 0}, 1.0 + owner_slot, JointMode::effort})) ++wrong;
         });
         if (!client.granted().empty()) ++turns;
-        client.want(i % 8 < 4 ? set_of({seat, std::size_t{seat} + 1}) : JointSet());
+        client.want(i % 8 < 4 ? set_of({owner_slot, std::size_t{owner_slot} + 1}) : JointSet());
         client.publish(Time{});
         std::this_thread::yield();
       }
@@ -921,22 +926,23 @@ TEST_CASE("four threads: each process sees one owner per joint, and moves only i
   CHECK(wrong == 0);
 }
 
-TEST_CASE("a layout holds an image, which anybody may read, and its seats") {
+TEST_CASE("a layout holds an image, which anybody may read, and its owner slots") {
   const std::array wanted{declare<BroadcastValue<JointImage>>("joints"),
-                          declare<JointSeats>("joint_seats", 1, 3)};
+                          declare<JointSlots>("joint_slots", 1, 3)};
   std::vector<Line> memory(lines_for(Layout::bytes(wanted).value()) + 1);
-  const std::size_t misaligned = reinterpret_cast<std::uintptr_t>(memory.data()) % apart / sizeof(Line);
+  const std::size_t misaligned =
+      reinterpret_cast<std::uintptr_t>(memory.data()) % interference_size / sizeof(Line);
   const std::span<std::byte> bytes(memory[misaligned].bytes, (memory.size() - misaligned) * sizeof(Line));
   const Layout layout = Layout::write(bytes, wanted, 5).value();
-  CHECK(layout.producer<JointSeats>("joint_seats", 3).error() == Errc::no_such_seat);
+  CHECK(layout.producer<JointSlots>("joint_slots", 3).error() == Errc::no_such_slot);
 
   const Layout reading = Layout::read_only(bytes).value();
-  CHECK(reading.producer<JointSeats>("joint_seats", 1).error() == Errc::read_only);
+  CHECK(reading.producer<JointSlots>("joint_slots", 1).error() == Errc::read_only);
   JointClient client(reading.consumer<BroadcastValue<JointImage>>("joints").value(),
-                     layout.producer<JointSeats>("joint_seats", 2).value(), 1);
+                     layout.producer<JointSlots>("joint_slots", 2).value(), 1);
   JointHub hub =
       JointHub::make(*layout.producer<BroadcastValue<JointImage>>("joints").value(),
-                     layout.consumer<JointSeats>("joint_seats").value(), std::array<JointSafety, joints>{})
+                     layout.consumer<JointSlots>("joint_slots").value(), std::array<JointSafety, joints>{})
           .value();
   client.want(set_of({4}));
   for (int i = 0; i < 3; ++i) {
@@ -947,7 +953,7 @@ TEST_CASE("a layout holds an image, which anybody may read, and its seats") {
   }
   CHECK(client.owned() == set_of({4}));
   CHECK(hub.image().owner[4] == 2);
-  CHECK(hub.image().seats == 3);
+  CHECK(hub.image().slots == 3);
 }
 
 TEST_CASE("hub and processes keep the rules of the loop") {

@@ -36,7 +36,8 @@ constexpr std::array wanted = {
 class Memory {
  public:
   explicit Memory(std::size_t bytes)
-      : lines_(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{apart}))), bytes_(bytes) {
+      : lines_(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{interference_size}))),
+        bytes_(bytes) {
     std::memset(lines_.get(), 0, bytes);
   }
   [[nodiscard]] std::span<std::byte> all() const { return {lines_.get(), bytes_}; }
@@ -48,7 +49,9 @@ class Memory {
 
  private:
   struct Free {
-    void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{apart}); }
+    void operator()(std::byte* memory) const {
+      ::operator delete (memory, std::align_val_t{interference_size});
+    }
   };
   std::unique_ptr<std::byte, Free> lines_;
   std::size_t bytes_;
@@ -126,7 +129,7 @@ TEST_CASE("each kind of exchange is found by its name and carries values from en
   CHECK(goals.try_pop(got));
   CHECK_FALSE(goals.try_pop(got));
   CHECK(std::exchange(got, {}).stamp == 3);
-  CHECK(writer.producer<MultiProducerRing<Reference, 2, 8>>("goals", 2).error() == Errc::no_such_seat);
+  CHECK(writer.producer<MultiProducerRing<Reference, 2, 8>>("goals", 2).error() == Errc::no_such_slot);
 
   const auto own = writer.producer<RawMemory>("own", 2).value();
   CHECK(own.size() == 100);
@@ -134,12 +137,12 @@ TEST_CASE("each kind of exchange is found by its name and carries values from en
   CHECK(reader.consumer<RawMemory>("own", 1).value()[99] == std::byte{7});
 }
 
-TEST_CASE("exchanges lie apart, within the memory") {
+TEST_CASE("exchanges lie interference_size, within the memory") {
   const Memory memory = written();
   const auto layout = Layout::read(memory.all()).value();
   std::uint64_t end = 0;
   for (const Exchange& exchange : layout.exchanges()) {
-    CHECK(exchange.offset % apart == 0);
+    CHECK(exchange.offset % interference_size == 0);
     CHECK(exchange.offset >= end);
     end = exchange.offset + exchange.bytes;
   }
@@ -148,29 +151,29 @@ TEST_CASE("exchanges lie apart, within the memory") {
   CHECK(sizeof(Layout) <= 4096);  // the "some KiB" of its comment
 }
 
-TEST_CASE("every place at an exchange has a seat of its own, and the segment has one") {
+TEST_CASE("every place at an exchange has a owner slot of its own, and the segment has one") {
   const auto memory = written();
   const auto layout = Layout::read(memory.all()).value();
   std::vector<std::uint32_t> numbers = {0};
   for (const Exchange& exchange : layout.exchanges()) {
     for (std::uint32_t i = 0; i < exchange.extent.producers; ++i) {
-      numbers.push_back(Layout::seat_number(exchange, Role::producer, i).value());
+      numbers.push_back(Layout::owner_slot_number(exchange, Role::producer, i).value());
     }
     for (std::uint32_t i = 0; i < exchange.extent.consumers; ++i) {
-      numbers.push_back(Layout::seat_number(exchange, Role::consumer, i).value());
+      numbers.push_back(Layout::owner_slot_number(exchange, Role::consumer, i).value());
     }
-    CHECK(Layout::seat_number(exchange, Role::producer, exchange.extent.producers).error() ==
-          Errc::no_such_seat);
-    CHECK(Layout::seat_number(exchange, Role::consumer, exchange.extent.consumers).error() ==
-          Errc::no_such_seat);
+    CHECK(Layout::owner_slot_number(exchange, Role::producer, exchange.extent.producers).error() ==
+          Errc::no_such_slot);
+    CHECK(Layout::owner_slot_number(exchange, Role::consumer, exchange.extent.consumers).error() ==
+          Errc::no_such_slot);
   }
-  REQUIRE(numbers.size() == layout.seats());
-  for (std::uint32_t i = 0; i < layout.seats(); ++i) CHECK(numbers[i] == i);
-  layout.seat(layout.seats() - 1).pid = 5;
+  REQUIRE(numbers.size() == layout.owner_slots());
+  for (std::uint32_t i = 0; i < layout.owner_slots(); ++i) CHECK(numbers[i] == i);
+  layout.owner_slot(layout.owner_slots() - 1).pid = 5;
   CHECK(std::all_of(layout.exchanges().begin(), layout.exchanges().end(), [&](const Exchange& exchange) {
     const auto bytes = layout.memory_of(exchange);
-    const auto* seat = reinterpret_cast<const std::byte*>(&layout.seat(layout.seats() - 1));
-    return seat + sizeof(SeatRecord) <= bytes.data();
+    const auto* owner_slot = reinterpret_cast<const std::byte*>(&layout.owner_slot(layout.owner_slots() - 1));
+    return owner_slot + sizeof(OwnerSlotRecord) <= bytes.data();
   }));
 }
 
@@ -180,10 +183,10 @@ TEST_CASE("an end of another kind, type or name is refused") {
   CHECK(layout.producer<SpscRing<Reference>>("reference").error() == Errc::no_such_exchange);
   CHECK(layout.producer<SlotRing<Reference>>("references").error() == Errc::wrong_kind);
   CHECK(layout.producer<SpscRing<std::array<double, 3>>>("references").error() == Errc::wrong_schema);
-  CHECK(layout.producer<SpscRing<Reference>>("references", 1).error() == Errc::no_such_seat);
-  CHECK(layout.consumer<SpscRing<Reference>>("references", 1).error() == Errc::no_such_seat);
-  CHECK(layout.producer<RawMemory>("own", 3).error() == Errc::no_such_seat);
-  CHECK(layout.consumer<RawMemory>("own", 2).error() == Errc::no_such_seat);
+  CHECK(layout.producer<SpscRing<Reference>>("references", 1).error() == Errc::no_such_slot);
+  CHECK(layout.consumer<SpscRing<Reference>>("references", 1).error() == Errc::no_such_slot);
+  CHECK(layout.producer<RawMemory>("own", 3).error() == Errc::no_such_slot);
+  CHECK(layout.consumer<RawMemory>("own", 2).error() == Errc::no_such_slot);
 }
 
 TEST_CASE("memory that may only be read gives the ends that only read") {
@@ -233,7 +236,7 @@ TEST_CASE("a layout that cannot be is refused before anything is written") {
     CHECK(error_of({declare<BroadcastValue<double>>(name)}) == Errc::bad_name);
   }
   CHECK(error_of({declare<RawMemory>("none", 0)}) == Errc::bad_extent);
-  CHECK(error_of({declare<RawMemory>("seats", 1, 65)}) == Errc::bad_extent);
+  CHECK(error_of({declare<RawMemory>("owner_slots", 1, 65)}) == Errc::bad_extent);
   std::vector<Declaration> many;
   const std::vector<std::string> names = [] {
     std::vector<std::string> made;
@@ -294,8 +297,8 @@ TEST_CASE("every lie in the directory is found") {
            {offsetof(detail::LayoutHeader, exchanges), 33, 4},
            {offsetof(detail::LayoutHeader, exchanges), 5, 4},
            {offsetof(detail::LayoutHeader, exchanges), 0xffffffff, 4},
-           {offsetof(detail::LayoutHeader, seats), 0, 4},
-           {offsetof(detail::LayoutHeader, seats), 0xffffffff, 4},
+           {offsetof(detail::LayoutHeader, owner_slots), 0, 4},
+           {offsetof(detail::LayoutHeader, owner_slots), 0xffffffff, 4},
            {offsetof(detail::LayoutHeader, bytes), 0, 8},
            {offsetof(detail::LayoutHeader, bytes), 1000, 8},
            {record(1) + offsetof(Record, name), '/', 1},
@@ -313,14 +316,14 @@ TEST_CASE("every lie in the directory is found") {
            {record(1) + offsetof(Record, producers), 65, 4},
            {record(1) + offsetof(Record, producers), 2, 4},
            {record(1) + offsetof(Record, consumers), 0xffffffff, 4},
-           {record(1) + offsetof(Record, first_seat), 0, 4},
+           {record(1) + offsetof(Record, first_owner_slot), 0, 4},
            {record(1) + offsetof(Record, schema_length), 1000, 4},
            {record(1) + offsetof(Record, schema_length), 7, 4},
            {record(1) + offsetof(Record, schema_hash), 0, 8},
            {record(1) + offsetof(Record, schema), 'q', 1},
            {record(1) + offsetof(Record, offset), 0, 8},
            {record(1) + offsetof(Record, offset), offset + 1, 8},
-           {record(1) + offsetof(Record, offset), offset - apart, 8},
+           {record(1) + offsetof(Record, offset), offset - interference_size, 8},
            {record(1) + offsetof(Record, offset), ~std::uint64_t{127}, 8},
            {record(1) + offsetof(Record, bytes), 0, 8},
            {record(1) + offsetof(Record, bytes), ~std::uint64_t{0}, 8},

@@ -81,7 +81,7 @@ Opaque opaque() {
 template <class T>
 struct Exchanges {
   explicit Exchanges(std::span<const Declaration> wanted)
-      : lines(new (std::align_val_t{apart}) std::byte[Layout::bytes(wanted).value()]),
+      : lines(new (std::align_val_t{interference_size}) std::byte[Layout::bytes(wanted).value()]),
         layout(Layout::write({lines.get(), Layout::bytes(wanted).value()}, wanted, 1).value()) {}
 
   static std::array<Declaration, 4> typed() {
@@ -96,7 +96,9 @@ struct Exchanges {
   }
 
   struct Free {
-    void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{apart}); }
+    void operator()(std::byte* memory) const {
+      ::operator delete[](memory, std::align_val_t{interference_size});
+    }
   };
   std::unique_ptr<std::byte, Free> lines;
   Layout layout;

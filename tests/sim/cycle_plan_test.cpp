@@ -171,7 +171,7 @@ TEST_CASE("twenty servo drives on three CAN FD buses come up and answer in every
                             .value();
 
   std::vector<robot::JointFeedback> feedback(20);
-  std::vector<robot::JointCommand> commands(20);
+  std::vector<JointCommand> commands(20);
   for (auto& command : commands) command.want_power = true;
   Time now{};
   for (int i = 0; i < 1100; ++i) {
@@ -181,7 +181,7 @@ TEST_CASE("twenty servo drives on three CAN FD buses come up and answer in every
     hardware->write(now, commands);
     if (i < 100) continue;  // they start
     for (const robot::JointFeedback& joint : feedback) {
-      REQUIRE(joint.drive == robot::DriveState::ready);
+      REQUIRE(joint.drive == DriveState::ready);
       REQUIRE(joint.stamp > now - cycle);
     }
   }

@@ -50,16 +50,16 @@ TEST_CASE("a vehicle starts up from cold to running, all twelve systems, a hundr
 }
 
 namespace {
-constexpr std::array other_traction{vehicle::Field{"odometer", 0, vehicle::FieldType::i32},
-                                    vehicle::Field{"state", 4, vehicle::FieldType::u8},
-                                    vehicle::Field{"mode", 5, vehicle::FieldType::u8},
-                                    vehicle::Field{"speed", 6, vehicle::FieldType::i8},
-                                    vehicle::Field{"left_speed", 7, vehicle::FieldType::u8},
-                                    vehicle::Field{"right_speed", 8, vehicle::FieldType::i16},
-                                    vehicle::Field{"throttle", 10, vehicle::FieldType::i16},
-                                    vehicle::Field{"brake", 12, vehicle::FieldType::i16},
-                                    vehicle::Field{"reverse", 14, vehicle::FieldType::u8}};
-constexpr std::array other_state{vehicle::Field{"state", 1, vehicle::FieldType::u8}};
+constexpr std::array other_traction{vehicle::SystemField{"odometer", 0, vehicle::FieldType::i32},
+                                    vehicle::SystemField{"state", 4, vehicle::FieldType::u8},
+                                    vehicle::SystemField{"mode", 5, vehicle::FieldType::u8},
+                                    vehicle::SystemField{"speed", 6, vehicle::FieldType::i8},
+                                    vehicle::SystemField{"left_speed", 7, vehicle::FieldType::u8},
+                                    vehicle::SystemField{"right_speed", 8, vehicle::FieldType::i16},
+                                    vehicle::SystemField{"throttle", 10, vehicle::FieldType::i16},
+                                    vehicle::SystemField{"brake", 12, vehicle::FieldType::i16},
+                                    vehicle::SystemField{"reverse", 14, vehicle::FieldType::u8}};
+constexpr std::array other_state{vehicle::SystemField{"state", 1, vehicle::FieldType::u8}};
 constexpr auto winch = static_cast<System>(17);
 constexpr std::array other_table{
     vehicle::SystemLayout{winch, "winch", 2, false, other_state},

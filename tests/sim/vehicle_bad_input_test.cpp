@@ -19,8 +19,8 @@ using namespace std::chrono_literals;
 using secure::EnvelopeKind;
 using secure::PlainChannel;
 using test::SecureRig;
-using vehicle::DriveState;
 using vehicle::Errc;
+using vehicle::SupervisorState;
 using vehicle::System;
 
 namespace {
@@ -37,7 +37,7 @@ template <class Rig>
 void get_going(Rig& rig) {
   rig.wait(3s);
   rig.drive(ahead, 3s);
-  REQUIRE(rig.client.state() == DriveState::driving);
+  REQUIRE(rig.client.state() == SupervisorState::driving);
   REQUIRE(rig.plant().speed() > 1.5);
 }
 
@@ -128,12 +128,12 @@ TEST_CASE(
     if (!taken) {
       ++refused;
       EXPECT(client.telemetry().last() == rig.client.telemetry().last());
-      EXPECT(client.state() == DriveState::driving);
+      EXPECT(client.state() == SupervisorState::driving);
       EXPECT(client.command() == rig.client.command());
     } else {
       ++believed;
       const bool well = client.telemetry().check(rig.now).cause == vehicle::StopCause::none;
-      EXPECT((client.state() == DriveState::driving) == well);
+      EXPECT((client.state() == SupervisorState::driving) == well);
     }
   });
   CHECK(refused + believed + 1 == 9 * genuine.size());
@@ -178,10 +178,10 @@ TEST_CASE(
     if (miscounted != genuine) refuse(miscounted, Errc::count_mismatch, Errc::count_mismatch);
   }
   CHECK(rig.client.telemetry().last() == last);
-  CHECK(rig.client.state() == DriveState::driving);
+  CHECK(rig.client.state() == SupervisorState::driving);
   CHECK(rig.client.receive(genuine, rig.now));
   rig.drive(ahead, 1s);
-  CHECK(rig.client.state() == DriveState::driving);
+  CHECK(rig.client.state() == SupervisorState::driving);
 }
 
 TEST_CASE(
@@ -237,7 +237,7 @@ TEST_CASE(
   CHECK(rig.client.telemetry().counters().taken == taken + 1);
   CHECK(rig.client.telemetry().counters().malformed == 0);
   CHECK(rig.machine.controller().counters().obeyed == obeyed + 1);
-  CHECK(rig.client.state() == DriveState::driving);
+  CHECK(rig.client.state() == SupervisorState::driving);
 }
 
 TEST_CASE(
@@ -274,7 +274,7 @@ TEST_CASE(
   CHECK(rig.client.receive(full, rig.now));
   CHECK(rig.client.telemetry().counters().unknown_blocks == before.unknown_blocks + 122);
   rig.drive(ahead, 1s);
-  CHECK(rig.client.state() == DriveState::driving);
+  CHECK(rig.client.state() == SupervisorState::driving);
   CHECK(rig.client.counters().missed == 0);
 }
 
@@ -329,7 +329,7 @@ TEST_CASE(
   CHECK(rig.client.counters().refused == client_before + count);
   CHECK(rig.machine.counters().refused == machine_before + count);
   rig.drive(ahead, 1s);
-  CHECK(rig.client.state() == DriveState::driving);
+  CHECK(rig.client.state() == SupervisorState::driving);
   CHECK(rig.client.counters().missed == 0);
 }
 
@@ -359,7 +359,7 @@ TEST_CASE(
     CHECK(rig.client.counters().missed == sent.missed);
     CHECK(rig.client.telemetry().counters().taken == taken + 100);
     CHECK(rig.machine.controller().counters().obeyed == obeyed + 100);
-    CHECK(rig.client.state() == DriveState::driving);
+    CHECK(rig.client.state() == SupervisorState::driving);
   };
   check(
       plain_rig(), [](auto& rig) { return rig.client.telemetry().counters().malformed; },

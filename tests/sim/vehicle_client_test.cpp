@@ -18,9 +18,9 @@ using namespace takt;
 using namespace std::chrono_literals;
 using secure::PlainChannel;
 using test::SecureRig;
-using vehicle::DriveState;
 using vehicle::StopCause;
 using vehicle::StopReason;
+using vehicle::SupervisorState;
 using vehicle::System;
 using vehicle::SystemState;
 
@@ -34,7 +34,7 @@ Rig driving() {
   Rig rig = plain();
   rig.wait(3s);
   rig.drive({0.1, 0.6, 0}, 3s);
-  REQUIRE(rig.client.state() == DriveState::driving);
+  REQUIRE(rig.client.state() == SupervisorState::driving);
   REQUIRE(rig.plant().speed() > 1.5);
   return rig;
 }
@@ -55,11 +55,11 @@ TEST_CASE("the client drives nothing before the whole vehicle runs") {
   for (int i = 0; i < 200; ++i) {
     rig.drive({0, 1, 0}, 10ms);
     if (rig.machine.controller().state() != SystemState::running)
-      CHECK(rig.client.state() == DriveState::starting);
-    if (rig.client.state() == DriveState::starting) CHECK(rig.plant().travelled() == 0);
+      CHECK(rig.client.state() == SupervisorState::starting);
+    if (rig.client.state() == SupervisorState::starting) CHECK(rig.plant().travelled() == 0);
   }
   rig.drive({0, 1, 0}, 2s);
-  CHECK(rig.client.state() == DriveState::driving);
+  CHECK(rig.client.state() == SupervisorState::driving);
   CHECK(rig.plant().travelled() > 0.5);
   CHECK(rig.machine.counters().malformed + rig.machine.counters().refused == 0);
   CHECK(rig.client.telemetry().counters().lost == 0);
@@ -69,7 +69,7 @@ TEST_CASE("a silent vehicle is stopped, though it still hears, and drives again 
   Rig rig = driving();
   rig.machine.set_faults({.silent = true});
   rig.drive({0.1, 0.6, 0}, 150ms);
-  CHECK(rig.client.state() == DriveState::stopping);
+  CHECK(rig.client.state() == SupervisorState::stopping);
   rig.drive({0.1, 0.6, 0}, 6s);
   check_stopped(rig, {StopCause::telemetry_silent, {}});
   CHECK(rig.machine.controller().state() == SystemState::running);  // it was commanded to brake, and did
@@ -87,7 +87,7 @@ TEST_CASE("a cable that is cut stops the vehicle by itself, and both ends must b
   rig.is_cut = true;
   rig.drive({0.1, 0.6, 0}, 211ms);
   CHECK(rig.machine.controller().state() == SystemState::halted);
-  CHECK(rig.client.state() == DriveState::stopping);
+  CHECK(rig.client.state() == SupervisorState::stopping);
   CHECK(rig.client.telemetry().age(rig.now) >= 200ms);
   rig.drive({0.1, 0.6, 0}, 3s);
   CHECK(rig.plant().speed() == 0);
@@ -112,7 +112,7 @@ TEST_CASE("telemetry that comes late is as old as it is, and too late stops the 
     CHECK(rig.client.telemetry().age(rig.now) >= 59ms);  // clocks may drift
     CHECK(rig.client.telemetry().age(rig.now) <= 70ms);
   }
-  CHECK(rig.client.state() == DriveState::driving);
+  CHECK(rig.client.state() == SupervisorState::driving);
   rig.machine.set_faults({.late = 150ms});
   rig.drive({0.1, 0.6, 0}, 5s);
   CHECK(rig.client.telemetry().age(rig.now) >= 145ms);
@@ -135,7 +135,7 @@ TEST_CASE("lost, corrupt and lying frames are counted, and do not stop a vehicle
   Rig rig = driving();
   rig.machine.set_faults({.lost = 0.2, .lying = 0.2});
   rig.drive({0.1, 0.6, 0}, 10s);
-  CHECK(rig.client.state() == DriveState::driving);
+  CHECK(rig.client.state() == SupervisorState::driving);
   const auto& counters = rig.client.telemetry().counters();
   CHECK(counters.lost > 250);
   CHECK(counters.malformed > 100);
@@ -150,7 +150,7 @@ TEST_CASE("corrupt frames in plain datagrams can say anything, and the client st
   Rig rig = driving();
   rig.machine.set_faults({.corrupt = 1});
   rig.drive({0.1, 0.6, 0}, 10s);
-  CHECK(rig.client.state() != DriveState::driving);
+  CHECK(rig.client.state() != SupervisorState::driving);
   CHECK(rig.plant().speed() == 0);
 }
 
@@ -162,7 +162,7 @@ TEST_CASE(
   CHECK(rig.plant().speed() > 1.5);
   rig.machine.set_faults({.late = 20ms, .corrupt = 0.3});
   rig.drive({0.1, 0.6, 0}, 30s);  // several sessions
-  CHECK(rig.client.state() == DriveState::driving);
+  CHECK(rig.client.state() == SupervisorState::driving);
   CHECK(rig.client.counters().refused > 700);
   CHECK(rig.client.telemetry().counters().malformed == 0);
   CHECK(rig.client.telemetry().counters().impossible == 0);
@@ -183,7 +183,7 @@ TEST_CASE("a commander with another key drives nothing and hears nothing") {
   SecureRig rig = test::secure_rig(8);
   rig.drive({0.1, 0.6, 0}, 5s);
   CHECK(rig.plant().travelled() == 0);
-  CHECK(rig.client.state() == DriveState::starting);
+  CHECK(rig.client.state() == SupervisorState::starting);
   CHECK(rig.client.reason() == StopReason{StopCause::disconnected, {}});
   CHECK(rig.machine.controller().counters().obeyed == 0);
   CHECK(rig.machine.counters().refused > 0);
@@ -191,19 +191,18 @@ TEST_CASE("a commander with another key drives nothing and hears nothing") {
 }
 
 TEST_CASE("an emergency stop brings the vehicle to a stand in each category, and holds it until told") {
-  for (const auto category : {vehicle::StopCategory::category_0, vehicle::StopCategory::category_1,
-                              vehicle::StopCategory::category_2}) {
+  for (const auto category : {StopCategory::category_0, StopCategory::category_1, StopCategory::category_2}) {
     CAPTURE(static_cast<int>(category));
     Rig rig = driving();
     const double steering = rig.plant().steering(), speed = rig.plant().speed();
     const double from = rig.plant().travelled();
     rig.client.stop(category, rig.now);
     rig.wait(5s);
-    CHECK(rig.client.state() == DriveState::stopped);
+    CHECK(rig.client.state() == SupervisorState::stopped);
     CHECK(std::abs(rig.plant().steering() - steering) < 1e-3);
-    check_stopped(rig, {StopCause::told, {}});
+    check_stopped(rig, {StopCause::requested, {}});
     const double way = rig.plant().travelled() - from;
-    const double braking = category == vehicle::StopCategory::category_0 ? 5 : 2.5;
+    const double braking = category == StopCategory::category_0 ? 5 : 2.5;
     CHECK(way > speed * speed / (2 * (braking + 1)));
     CHECK(way < speed * speed / (2 * braking) + 0.6 * speed);
     REQUIRE(rig.client.recover(rig.now));
@@ -248,7 +247,7 @@ TEST_CASE("a vehicle whose clock was set back obeys nothing that was held back u
   SecureRig rig = test::secure_rig();
   rig.wait(3s);
   rig.drive({0, 0.1, 0}, 1s);
-  REQUIRE(rig.client.state() == DriveState::driving);
+  REQUIRE(rig.client.state() == SupervisorState::driving);
   std::vector<std::vector<std::uint8_t>> held;
   const Duration back = 10s;
   for (const Time caught_up = rig.now + back + 20ms; rig.now < caught_up; rig.now += 1ms) {
@@ -281,7 +280,7 @@ TEST_CASE(
       rig.machine.channel().skip_to(UINT64_MAX - 3);
     }
     rig.drive({0.1, 0.6, 0}, 30ms);  // the last three
-    CHECK(rig.client.state() == DriveState::driving);
+    CHECK(rig.client.state() == SupervisorState::driving);
     CHECK(rig.client.counters().missed == before.missed);
     rig.drive({0.1, 0.6, 0}, 400ms);
     if (of_the_commander) {
@@ -295,7 +294,7 @@ TEST_CASE(
     rig.drive({0.1, 0.6, 0}, 8s);  // in this time a session is renewed
     CHECK(rig.client.channel().established(rig.now));
     CHECK(rig.client.telemetry().age(rig.now) <= 10ms);
-    CHECK(rig.client.state() == DriveState::stopped);
+    CHECK(rig.client.state() == SupervisorState::stopped);
     CHECK(rig.plant().speed() == 0);
     rig.machine.recover();
     rig.drive({0.1, 0.6, 0}, 2s);

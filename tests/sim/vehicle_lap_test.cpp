@@ -20,16 +20,16 @@
 using namespace takt;
 using namespace std::chrono_literals;
 using secure::PlainChannel;
-using vehicle::DriveState;
+using vehicle::DistanceSource;
+using vehicle::SupervisorState;
 using vehicle::TurnSource;
-using vehicle::WaySource;
 
 namespace {
 
 using Drive = vehicle::VehicleDrive<PlainChannel>;
 constexpr double pi = std::numbers::pi;
 
-Drive::Configuration furbot(TurnSource turn, WaySource way, double wheelbase = 1.6) {
+Drive::Configuration furbot(TurnSource turn, DistanceSource distance, double wheelbase = 1.6) {
   Drive::Configuration c;
   c.client = test::client_of_furbot();
   c.limits = {.forward = 3,
@@ -46,11 +46,11 @@ Drive::Configuration furbot(TurnSource turn, WaySource way, double wheelbase = 1
   c.law.throttle.integral = 0.15;
   c.law.brake.proportional = 0.5;
   c.law.brake.integral = 0.2;
-  c.odometry.noise = {.forward_by_way = 1e-5, .left_by_way = 1e-5, .heading_by_way = 1e-6};
+  c.odometry.noise = {.forward_per_distance = 1e-5, .left_per_distance = 1e-5, .heading_per_distance = 1e-6};
   c.wheel_radius = 0.3;
   c.track = 1.285;
   c.turn = turn;
-  c.way = way;
+  c.distance = distance;
   return c;
 }
 
@@ -83,8 +83,8 @@ struct Round {
 };
 
 struct Rig {
-  explicit Rig(TurnSource turn, WaySource way, double wheelbase = 1.6)
-      : Rig(furbot(turn, way, wheelbase), test::furbot()) {}
+  explicit Rig(TurnSource turn, DistanceSource distance, double wheelbase = 1.6)
+      : Rig(furbot(turn, distance, wheelbase), test::furbot()) {}
   Rig(const Drive::Configuration& driven, const sim::VehicleOptions& options)
       : drive(Drive::make(driven, PlainChannel{}).value()),
         machine(test::Vehicle::make(options, {.payload = vehicle::ByteOrder::big}, {}, Time{}).value()) {}
@@ -99,7 +99,7 @@ struct Rig {
   void lap(Round& round) noexcept {
     for (int i = 0; i < 120'000; ++i) {
       exchange();
-      if (i % 10 == 0 && drive.client().state() != DriveState::starting)
+      if (i % 10 == 0 && drive.client().state() != SupervisorState::starting)
         (void)drive.drive(round.twist(drive.estimate().pose), now);
       if (round.left() < 0.02 && plant().speed() == 0) return;
     }
@@ -127,7 +127,7 @@ void check_lap(Rig& rig, Round round) {
   CAPTURE(round.side);
   rig.lap(round);
   REQUIRE(round.left() < 0.02);
-  CHECK(rig.drive.client().state() == DriveState::driving);
+  CHECK(rig.drive.client().state() == SupervisorState::driving);
   const double driven = std::abs(rig.plant().travelled());
   CHECK(driven == doctest::Approx(2 * pi * round.radius).epsilon(0.01));
   const double back = std::hypot(rig.plant().pose().x, rig.plant().pose().y);
@@ -142,7 +142,7 @@ TEST_CASE(
     "a lap driven by twists returns to its start, either way round, forwards and backwards, slow and fast") {
   for (const double speed : {1.0, 2.0, 3.0, -1.0, -2.0}) {
     for (const double side : {1.0, -1.0}) {
-      Rig rig(TurnSource::steering, WaySource::odometer);
+      Rig rig(TurnSource::steering, DistanceSource::odometer);
       check_lap(rig, {.speed = speed, .side = side});
     }
   }
@@ -150,21 +150,21 @@ TEST_CASE(
 
 TEST_CASE("it does so by the rates of the wheels alone, though they are whole revolutions a minute") {
   for (const double side : {1.0, -1.0}) {
-    Rig rig(TurnSource::wheels, WaySource::wheels);
+    Rig rig(TurnSource::wheels, DistanceSource::wheels);
     check_lap(rig, {.side = side});
   }
 }
 
 TEST_CASE("it does so though a fifth of the telemetry is lost, a tenth of it lies, and all of it is late") {
-  Rig rig(TurnSource::steering, WaySource::odometer);
+  Rig rig(TurnSource::steering, DistanceSource::odometer);
   rig.machine.set_faults({.late = 40ms, .lost = 0.2, .lying = 0.1});
   check_lap(rig, {});
   CHECK(rig.drive.client().telemetry().counters().lost > 300);
 }
 
 TEST_CASE("a vehicle that tells its speeds without a sign drives a lap backwards like any other") {
-  for (const WaySource way : {WaySource::wheels, WaySource::odometer}) {
-    auto driven = furbot(TurnSource::steering, way);
+  for (const DistanceSource distance : {DistanceSource::wheels, DistanceSource::odometer}) {
+    auto driven = furbot(TurnSource::steering, distance);
     auto options = test::furbot();
     driven.client.units.speed_is_magnitude = options.units.speed_is_magnitude = true;
     for (const double speed : {-1.0, 1.0}) {
@@ -175,7 +175,7 @@ TEST_CASE("a vehicle that tells its speeds without a sign drives a lap backwards
 }
 
 TEST_CASE("the check bites: of a vehicle whose wheelbase is another than it thinks, the odometry is wrong") {
-  Rig rig(TurnSource::steering, WaySource::odometer, 1.7);
+  Rig rig(TurnSource::steering, DistanceSource::odometer, 1.7);
   Round round;
   rig.lap(round);
   CHECK(std::hypot(rig.plant().pose().x, rig.plant().pose().y) > 0.01 * rig.plant().travelled());
@@ -183,7 +183,7 @@ TEST_CASE("the check bites: of a vehicle whose wheelbase is another than it thin
 }
 
 TEST_CASE("driving a lap keeps the rules of the loop") {
-  Rig rig(TurnSource::steering, WaySource::odometer);
+  Rig rig(TurnSource::steering, DistanceSource::odometer);
   Round round;
   test::RtGuard guard;
   rig.lap(round);

@@ -17,7 +17,7 @@
 using namespace takt;
 using namespace std::chrono_literals;
 using secure::PlainChannel;
-using vehicle::DriveState;
+using vehicle::SupervisorState;
 using vehicle::SystemState;
 
 namespace {
@@ -93,10 +93,10 @@ Secure secured(std::uint64_t seed) {
 /// Drives as far as the network allows; a stop on the way ends when both ends are told to recover.
 template <class Rig>
 void get_going(Rig& rig) {
-  const auto goes = [&] { return rig.client.state() == DriveState::driving && rig.plant().speed() > 1; };
+  const auto goes = [&] { return rig.client.state() == SupervisorState::driving && rig.plant().speed() > 1; };
   constexpr int patience = 200;  // some networks stop it often: one in 2000 needs more than 20
   for (int attempt = 0; attempt < patience && !goes(); ++attempt) {
-    rig.drive_until(10s, [&] { return goes() || rig.client.state() == DriveState::stopped; });
+    rig.drive_until(10s, [&] { return goes() || rig.client.state() == SupervisorState::stopped; });
     rig.machine.recover();
     rig.drive(1s);
     (void)rig.client.recover(rig.now);
@@ -113,7 +113,7 @@ void cut_and_recover(Rig& rig) {
   const Duration halted =
       rig.drive_until(2s, [&] { return rig.machine.controller().state() == SystemState::halted; });
   CHECK(halted <= longest_way + test::furbot().command_timeout + 2ms);
-  CHECK(rig.client.state() != DriveState::driving);
+  CHECK(rig.client.state() != SupervisorState::driving);
   rig.drive_until(5s, [&] { return rig.plant().speed() == 0; });
   CHECK(rig.plant().speed() == 0);
 

@@ -1,5 +1,5 @@
-// CyclicCan against the kernel's broadcast manager. Periods are told apart by counting frames, not by a clock: a virtual machine
-// keeps no time.
+// Tests CyclicCan against the kernel's broadcast manager. It checks periods by counting frames, because a
+// virtual machine's clock is not reliable.
 #include <doctest/doctest.h>
 #include <linux/can/raw.h>
 #include <sys/syscall.h>
@@ -33,7 +33,7 @@ std::vector<int> values(const std::vector<Frame>& frames) {
   return found;
 }
 
-/// The next event; a default one if none comes.
+/// Returns the next event; a default one if none comes.
 CyclicEvent next_event(CyclicCan& cyclic) {
   std::array<CyclicEvent, 1> event{};
   for (int i = 0; i < 3000 && cyclic.receive(event) == 0; ++i) std::this_thread::sleep_for(10ms);
@@ -77,7 +77,7 @@ TEST_CASE("new data go out with the next beat, and the beat goes on" NEEDS_CAN) 
   CyclicCan cyclic = open_cyclic("vcan0");
   REQUIRE(cyclic.start(std::array{frame_of(0x80, 1)}, 24h));
   for (std::uint8_t value = 2; value < 30; ++value) REQUIRE(cyclic.update(std::array{frame_of(0x80, value)}));
-  CHECK(drain(bus) == 1);  // a restarted cycle would have sent each
+  CHECK(drain(bus) == 1);  // a restarted cycle would have sent each value
   REQUIRE(cyclic.start(std::array{frame_of(0x80, 1)}, 20ms));
   REQUIRE(cyclic.update(std::array{frame_of(0x80, 30)}));
   while (receive_frames(bus, 1).at(0).data[0] != 30) continue;
@@ -101,7 +101,7 @@ TEST_CASE("what the kernel cannot repeat is refused" NEEDS_CAN) {
   CHECK(cyclic.start(many, 1ms).error() == Errc::bad_cycle);
   CHECK(cyclic.start(std::span(many).first(256), 24h));
   CHECK(cyclic.start(std::array{frame_of(1, 1, true)}, 1ms).error() ==
-        Errc::bad_cycle);  // opened for classic frames
+        Errc::bad_cycle);  // opened for classic frames only
   for (const Duration period :
        {Duration(0), Duration(-1ms), Duration(999), Duration(1500), Duration(401 * 24h), Duration::max()}) {
     CHECK(cyclic.start(std::array{frame_of(2, 1)}, period).error() == Errc::bad_cycle);
@@ -116,7 +116,7 @@ TEST_CASE("a message that falls silent is reported once, and once when it is hea
   CyclicCan cyclic = open_cyclic("vcan0");
   SocketCanBus node = open_can("vcan0");
   REQUIRE(cyclic.watch({.id = 0x701}, 100ms));
-  CyclicEvent event = next_event(cyclic);  // it has never been there
+  CyclicEvent event = next_event(cyclic);  // it was never received
   CHECK(event.message == CyclicMessage{.id = 0x701});
   CHECK(event.is_silent);
   REQUIRE(node.send(std::array{frame_of(0x702, 0), frame_of(0x701, 0)}) == 2);
@@ -135,7 +135,7 @@ TEST_CASE("a message that falls silent is reported once, and once when it is hea
   for (std::uint8_t i = 0; i < 5; ++i) REQUIRE(node.send(std::array{frame_of(0x703, i)}) == 1);
   CHECK(next_event(cyclic).message.id == 0x703);
   std::this_thread::sleep_for(50ms);
-  CHECK(cyclic.receive(events) == 0);  // those that follow, whatever they hold, are nothing new
+  CHECK(cyclic.receive(events) == 0);  // further frames are not new, whatever they contain
 }
 
 TEST_CASE("cycles and watches outlive an interface that was down" NEEDS_CAN) {

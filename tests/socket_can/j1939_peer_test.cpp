@@ -1,4 +1,5 @@
-// Long J1939 messages and address claims against the kernel's own J1939 and j1939acd of can-utils, both ways.
+// Tests long J1939 messages and address claims against the kernel's J1939 and j1939acd of can-utils, in both
+// directions.
 #include <linux/can/j1939.h>
 #include <poll.h>
 
@@ -46,7 +47,7 @@ class KernelSocket {
     REQUIRE(::sendto(descriptor_, data.data(), data.size(), MSG_DONTWAIT,
                      reinterpret_cast<const sockaddr*>(&to), sizeof to) == static_cast<ssize_t>(data.size()));
   }
-  /// What has come; empty if nothing has.
+  /// Returns the received message; empty without one.
   [[nodiscard]] Bytes receive() const {
     Bytes data(2000);
     const ssize_t got = ::recv(descriptor_, data.data(), data.size(), MSG_DONTWAIT);
@@ -69,7 +70,7 @@ class KernelSocket {
 
 /// Our device on the bus.
 struct Device {
-  /// Lets frames and time pass until `done`; whether it came to that.
+  /// Runs frames and time until `done`; returns whether that happened.
   bool run(const std::function<bool()>& done) {
     const platform::SteadyClock clock;
     const Time deadline = clock.now() + 20s;

@@ -1,4 +1,5 @@
-// Frames and control messages byte for byte, those of hardware stamps among them, which no emulated controller gives.
+// Tests kernel frames and control messages byte by byte. Among them are hardware stamps, which no emulated
+// controller has.
 #include <doctest/doctest.h>
 
 #include <vector>
@@ -72,7 +73,7 @@ TEST_CASE("stamps and drops stand beside a frame, each if it is there") {
   CHECK(told.software_stamp == 1'795'208'238'156'435'000);
   CHECK(told.hardware_stamp == 77'000'000'005);
 
-  // Cut off anywhere, nothing is read beyond the end.
+  // Truncated at any point, nothing is read beyond the end.
   for (std::size_t size = 0; size < control.size(); ++size) {
     const std::vector<std::uint8_t> part(control.begin(),
                                          control.begin() + static_cast<std::ptrdiff_t>(size));
@@ -80,7 +81,7 @@ TEST_CASE("stamps and drops stand beside a frame, each if it is there") {
     CHECK(less.dropped.has_value() == (size >= CMSG_LEN(sizeof(std::uint32_t))));
     CHECK_FALSE(less.hardware_stamp.has_value());
   }
-  stamps.ts[0] = {5, 2'000'000'000};  // no stamp that a clock gives
+  stamps.ts[0] = {5, 2'000'000'000};  // an invalid stamp
   stamps.ts[2] = {};
   control.clear();
   append_message(control, SCM_TIMESTAMPING, stamps);

@@ -1,5 +1,5 @@
-// Ports over CAN interfaces of the kernel: what is said of an interface that does not do, and interfaces that are
-// switched off, removed or set up otherwise while a robot moves.
+// Tests ports on CAN interfaces of the kernel: errors for unusable ones, and interfaces that are
+// switched off, removed or reconfigured while a robot moves.
 #include <doctest/doctest.h>
 #include <linux/can/error.h>
 #include <sys/syscall.h>
@@ -33,7 +33,7 @@ std::string refusal(const std::string& interface, Errc code, const app::BusReque
   return port.error().message;
 }
 
-/// Waits, at most 20 s: the machine is emulated.
+/// Waits at most 20 s, because the machine is emulated.
 bool eventually(const std::function<bool()>& condition) {
   for (int i = 0; i < 4000; ++i) {
     if (condition()) return true;
@@ -46,7 +46,7 @@ can::Frame frame_of(std::uint32_t id) {
   return can::make_frame(id, std::array<std::uint8_t, 2>{1, 2}).value();
 }
 
-/// Whether frames pass between the port and an interface, both ways.
+/// Returns whether frames pass between the port and an interface, in both directions.
 void check_passes(robot::CanPort& port, const std::string& other) {
   platform::SocketCanBus far = open_can(other);
   std::array<can::Frame, 8> frames;
@@ -188,7 +188,7 @@ TEST_CASE("a controller that leaves the bus is told with the frames, and its res
   inject_error("vcan0", CAN_ERR_BUSOFF);
   port->receive(frames);
   CHECK(port->link() == BusLink::off);
-  run("cansend vcan0 123#");  // the report of the restart was lost
+  run("cansend vcan0 123#");  // the report of the restart got lost
   CHECK(port->receive(frames) == 1);
   CHECK(port->link() == BusLink::up);
 }

@@ -1,6 +1,6 @@
-// CAN interfaces of the kernel for tests, and can-utils as the other side. They exist in the virtual machine that
-// tests/interop/qemu_can.sh starts, which says so by TAKT_CAN_TESTS: there, an interface that is missing is a failure, elsewhere the
-// test is skipped, which its program says.
+// CAN interfaces of the kernel for tests, with can-utils as the peer. They exist in the virtual machine that
+// tests/interop/qemu_can.sh starts, which sets TAKT_CAN_TESTS. With it, a missing interface is a failure;
+// without it, the tests are skipped, and the program reports that.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -25,10 +25,10 @@
 
 namespace takt::test {
 
-/// For `doctest::skip(!can_is_here)`: evaluated when the program starts, before any test.
+/// For `doctest::skip(!can_is_here)`: evaluated at program start, before any test.
 inline const bool can_is_here = std::getenv("TAKT_CAN_TESTS") != nullptr;
 
-/// Whether the kernel knows the address family at all.
+/// Returns whether the kernel supports the address family.
 inline bool kernel_has_can() {
   const int descriptor = ::socket(PF_CAN, SOCK_RAW, CAN_RAW);
   if (descriptor >= 0) ::close(descriptor);
@@ -42,7 +42,7 @@ inline platform::SocketCanBus open_can(const std::string& interface,
   return std::move(*bus);
 }
 
-/// Everything that comes until there are `count` frames, or none for a while.
+/// Receives until there are `count` frames, or none arrives for a while.
 inline std::vector<can::Frame> receive_frames(platform::SocketCanBus& bus, std::size_t count) {
   std::vector<can::Frame> frames(count);
   std::size_t got = 0;
@@ -56,7 +56,7 @@ inline std::vector<can::Frame> receive_frames(platform::SocketCanBus& bus, std::
   return frames;
 }
 
-/// Reads until the bus is quiet; for tests that count.
+/// Reads until the bus is quiet; for tests that count frames.
 inline std::size_t drain(platform::SocketCanBus& bus) {
   std::array<can::Frame, 64> frames;
   std::size_t total = 0;
@@ -94,7 +94,7 @@ inline void run(const std::string& command) {
   REQUIRE_MESSAGE(status == 0, command);
 }
 
-/// How many sockets, or filters of sockets, listen in the kernel.
+/// The number of sockets, or of their filters, in the kernel.
 inline int listeners() {
   std::ifstream statistics("/proc/net/can/stats");
   int count = 0;
@@ -107,7 +107,7 @@ inline int listeners() {
 /// A program whose output is read, such as candump.
 class Listener {
  public:
-  /// Returns when it listens.
+  /// Returns when the program listens.
   explicit Listener(const std::string& command) {
     const int before = listeners();
     pipe_ = ::popen(command.c_str(), "r");
@@ -120,7 +120,7 @@ class Listener {
   ~Listener() {
     if (pipe_ != nullptr) ::pclose(pipe_);
   }
-  /// The next line, without its end; empty when the program has ended.
+  /// Returns the next line without its end; empty when the program has ended.
   std::string line() {
     std::array<char, 512> text{};
     if (std::fgets(text.data(), text.size(), pipe_) == nullptr) return {};
@@ -133,7 +133,7 @@ class Listener {
   FILE* pipe_ = nullptr;
 };
 
-/// Sends a frame as it is through a socket of its own: error frames, for the states that no emulated controller has.
+/// Sends a raw frame through its own socket: error frames, for states that no emulated controller has.
 inline void inject(const std::string& interface, const can_frame& frame) {
   const int descriptor = ::socket(PF_CAN, SOCK_RAW, CAN_RAW);
   sockaddr_can address{};

@@ -1,5 +1,5 @@
-// A master behind an interface with Linux's usual queue of ten frames (vq0, whose other end is vq1): the queue is named when the
-// interface is opened for more, and every board is asked all the same.
+// Tests a master on an interface with Linux's default queue of ten frames (vq0; its other end is vq1).
+// Opening it must report the short queue, and every board must still receive its requests.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ TEST_CASE("fifteen boards behind a queue of ten frames are all asked" NEEDS_CAN)
   SocketCanBus* const pointer = &bus;
   const auto hardware = std::move(drives::HuboHardware<SocketCanBus>::create(robot, {&pointer, 1}).value());
 
-  std::vector<robot::JointCommand> commands(boards);
+  std::vector<JointCommand> commands(boards);
   std::array<std::size_t, boards> asked{};
   std::array<can::Frame, 64> frames;
   Time now = SteadyClock().now();
@@ -62,7 +62,7 @@ TEST_CASE("fifteen boards behind a queue of ten frames are all asked" NEEDS_CAN)
       if (command && command->code == can::hubo::CommandCode::encoder) ++asked.at(command->board);
     }
   }
-  REQUIRE(bus.counters().full > 0);  // as it was meant
+  REQUIRE(bus.counters().full > 0);  // the test needs a full queue
   for (const std::size_t count : asked) CHECK(count >= 40);
   CHECK(hardware->counters().frames_starved > 0);
   CHECK(hardware->starved(boards - 1) > 0);

@@ -1,4 +1,4 @@
-// The kernel's slcan driver as the other side of a serial line of ours.
+// Tests our slcan end against the kernel's slcan driver.
 #include <fcntl.h>
 #include <linux/tty.h>
 #include <sys/mount.h>
@@ -14,12 +14,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A pseudo terminal whose other end the kernel has made a CAN interface of.
+/// A pseudo terminal whose other end is a CAN interface of the kernel.
 class KernelAdapter {
  public:
   KernelAdapter() {
     ::mkdir("/dev/pts", 0755);
-    ::mount("devpts", "/dev/pts", "devpts", 0, "ptmxmode=0666");  // an error if it is there
+    ::mount("devpts", "/dev/pts", "devpts", 0, "ptmxmode=0666");  // fails if it is mounted already
     master_ = ::open("/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK);
     REQUIRE(master_ >= 0);
     REQUIRE(::unlockpt(master_) == 0);

@@ -1,5 +1,5 @@
-// SocketCanBus against the kernel: virtual interfaces (vcan0, vcan1 of FD, vcan2 of classic frames, the pair vx0 and vx1 with
-// a queue) and two emulated controllers on one bus (can0, can1).
+// Tests SocketCanBus against the kernel. Virtual interfaces: vcan0, vcan1 (FD), vcan2 (classic), and the pair
+// vx0 and vx1 with a queue. Emulated controllers on one bus: can0, can1.
 #include <doctest/doctest.h>
 #include <linux/can/error.h>
 #include <sys/syscall.h>
@@ -72,7 +72,7 @@ TEST_CASE("whatever is wrong with an interface is said when it is opened" NEEDS_
   CHECK(refusal("can0", Errc::wrong_can_bit_rate, {.bit_rate = 500'000})
             .starts_with("can0: runs at 1000000 bit/s, not 500000; "));
   CHECK(open_can("can0", {.bit_rate = 1'000'000}).link() == LinkState::up);
-  CHECK(open_can("vcan0", {.bit_rate = 500'000}).link() == LinkState::up);  // it has none
+  CHECK(open_can("vcan0", {.bit_rate = 500'000}).link() == LinkState::up);  // has no bit rate
   CHECK(refusal("vcan2", Errc::no_can_fd, {.fd = true}).find("mtu 16") != std::string::npos);
   switch_interface("vcan2", false);
   CHECK(refusal("vcan2", Errc::can_interface_down).find("ip link set vcan2 up") != std::string::npos);
@@ -94,13 +94,13 @@ TEST_CASE("frames of every kind come through as they were, in order, with a stam
     for (std::size_t i = 0; i < frames.size(); ++i) {
       CHECK(without_stamp(got[i]) == frames[i]);
       CHECK(got[i].stamp_source == can::StampSource::software);
-      CHECK(got[i].stamp >= before - 1ms);  // two readings of two clocks lie between
+      CHECK(got[i].stamp >= before - 1ms);  // the two clocks were read at different times
       CHECK(got[i].stamp <= after);
     }
   }
   CHECK(sender.counters().sent == 1000);
   CHECK(receiver.counters().received == 1000);
-  CHECK(drain(sender) == 0);  // nobody hears himself
+  CHECK(drain(sender) == 0);  // a sender does not receive its own frames
 }
 
 TEST_CASE("can-utils understands what we send, and we what it sends" NEEDS_CAN) {
@@ -128,7 +128,7 @@ TEST_CASE("can-utils understands what we send, and we what it sends" NEEDS_CAN) 
 }
 
 TEST_CASE("only what is wanted comes, and a bus without a wish gets all" NEEDS_CAN) {
-  std::vector<can::Filter> many;  // more than the kernel takes: they are merged
+  std::vector<can::Filter> many;  // more than the kernel takes, so they are merged
   for (std::uint32_t i = 0; i < 1000; ++i) many.push_back({.id = 0x10000 + i * 64, .extended = true});
   many.push_back({.id = 0x123});
   many.push_back({.id = 0x200, .mask = 0x7F0});
@@ -194,7 +194,7 @@ TEST_CASE("frames that the kernel drops, as nobody receives, are counted" NEEDS_
   std::uint64_t got = 0;
   for (std::uint32_t i = 0; i < 1000; ++i) REQUIRE(sender.send(std::array{numbered(i)}) == 1);
   got += drain(slow);
-  REQUIRE(sender.send(std::array{numbered(1000)}) == 1);  // tells the last figure
+  REQUIRE(sender.send(std::array{numbered(1000)}) == 1);  // reports the final count
   got += drain(slow);
   CHECK(got < 1000);
   CHECK(slow.counters().dropped == 1001 - got);
@@ -215,7 +215,7 @@ TEST_CASE("what was on the wire is confirmed, and not taken for what others sent
 
 TEST_CASE(
     "a full queue is a result that is counted, and the next frames go out when there is room" NEEDS_CAN) {
-  SocketCanBus sender = open_can("vx0");  // its queue holds 5 frames, and each for a second
+  SocketCanBus sender = open_can("vx0");  // its queue holds 5 frames, each for one second
   std::vector<Frame> frames;
   for (std::uint32_t i = 0; i < 50; ++i) frames.push_back(numbered(i));
   const std::size_t taken = sender.send(frames);
@@ -227,7 +227,7 @@ TEST_CASE(
 }
 
 TEST_CASE("what cannot be sent is dropped, counted, and blocks nothing" NEEDS_CAN) {
-  SocketCanBus sender = open_can("vcan0");  // of classic frames
+  SocketCanBus sender = open_can("vcan0");  // classic frames only
   SocketCanBus receiver = open_can("vcan0", {.fd = true});
   std::vector frames(6, numbered(1));
   frames[0].error = true;
@@ -239,7 +239,7 @@ TEST_CASE("what cannot be sent is dropped, counted, and blocks nothing" NEEDS_CA
   CHECK(sender.counters().sent == 2);
   CHECK(receive_frames(receiver, 2).size() == 2);
 
-  // An interface that was set up for classic frames after it was opened.
+  // An interface that was configured for classic frames after it was opened.
   SocketCanBus late = open_can("vcan1", {.fd = true});
   switch_interface("vcan1", false);
   run("ip link set vcan1 mtu 16");
@@ -307,7 +307,7 @@ TEST_CASE("several buses are waited for at once" NEEDS_CAN) {
   const Time start = SteadyClock().now();
   CHECK(wait_any(buses, start + 30ms) == 0);
   CHECK(SteadyClock().now() >= start + 30ms);
-  CHECK(wait_any(buses, start) == 0);  // in the past
+  CHECK(wait_any(buses, start) == 0);  // the deadline is in the past
   CHECK(wait_any(std::vector<const SocketCanBus*>(33, &zero), Time::max()) == 0);
   run("cansend vcan1 001#");
   CHECK(wait_any(buses, Time::max()) == 2);
@@ -325,9 +325,9 @@ TEST_CASE("two controllers on a bus exchange frames, each confirmed by the other
   std::uint64_t sent = 0;
   for (int round = 0; round < 20; ++round) {
     std::vector<Frame> frames;
-    for (int i = 0; i < 4; ++i) {  // as many as the memory of an SJA1000 holds
+    for (int i = 0; i < 4; ++i) {  // the capacity of an SJA1000
       frames.push_back(random_frame(random, false));
-      if (frames.back().remote) frames.back().length = 0;  // the emulated controller stumbles over others
+      if (frames.back().remote) frames.back().length = 0;  // the emulated controller fails on other lengths
     }
     REQUIRE(zero.send(frames) == frames.size());
     const auto got = receive_frames(one, frames.size());

@@ -1,4 +1,4 @@
-// Commands of someone who means ill: noise, bang-bang, a swing in every period, creeping, long silence, and numbers that are none.
+// Hostile commands: noise, bang-bang, a swing in every period, creeping, long silence, NaN and infinity.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@
 
 #include "support/random.hpp"
 
-/// CHECK for millions of steps: only what fails is told to the test framework.
+/// CHECK for millions of steps: only failures reach the test framework.
 #define EXPECT(condition)               \
   do {                                  \
     if (!(condition)) CHECK(condition); \
@@ -21,14 +21,14 @@ namespace takt::test {
 template <class Scalar>
 class Adversary {
  public:
-  /// Sensible commands are within -reach..reach; bang-bang goes there and far beyond.
+  /// Moderate commands are within -reach to reach; bang-bang also goes far beyond.
   Adversary(std::mt19937_64& random, double reach) : random_(&random), reach_(reach) {}
 
   Scalar next() {
     if (uniform_int(*random_, 0, 15) == 0) mood_ = uniform_int(*random_, 0, 6);
     switch (mood_) {
       case 0:
-        break;  // as before
+        break;  // unchanged
       case 1:
         last_ = sensible(reach_);
         break;

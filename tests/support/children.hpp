@@ -1,5 +1,5 @@
-// Child processes for tests of what processes do to each other: each runs a function and ends without unwinding, as a killed one
-// does.
+// Child processes for tests of interactions between processes. Each runs a function and ends without
+// unwinding, like a killed process.
 #pragma once
 
 #include <sys/wait.h>
@@ -12,13 +12,13 @@
 
 namespace takt::test {
 
-/// A child that runs `work` and ends with what it returns. Killed at the end, if it still lives.
+/// A child that runs `work` and ends with its result. The destructor kills it if it still runs.
 class Child {
  public:
   explicit Child(const std::function<int()>& work) : pid_(::fork()) {
     if (pid_ < 0) std::abort();
     if (pid_ != 0) return;
-    // The test framework takes a crash for its own, and goes on.
+    // Otherwise the test framework would treat a crash as its own and continue.
     for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) ::signal(signal, SIG_DFL);
     ::_exit(work());
   }
@@ -31,13 +31,13 @@ class Child {
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 
-  /// The exit code; 128 and the signal's number when one ended it.
+  /// The exit code; 128 and the signal's number if a signal ended it.
   int wait() {
     int status = 0;
     ::waitpid(std::exchange(pid_, -1), &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
-  /// SIGKILL, and waits for the end. Returns as wait(); 0 when it was waited for already.
+  /// Sends SIGKILL and waits for the end. Returns the status of wait(); 0 if it was waited for already.
   int kill() {
     if (pid_ <= 0) return 0;
     ::kill(pid_, SIGKILL);
@@ -51,7 +51,7 @@ class Child {
 /// The exit code of a child that runs `work`.
 inline int in_child(const std::function<int()>& work) { return Child(work).wait(); }
 
-/// One process tells another that it may go on.
+/// Lets one process signal another to continue.
 class Signal {
  public:
   Signal() {

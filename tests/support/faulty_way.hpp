@@ -1,5 +1,5 @@
-// A way that datagrams take in one direction, and what happens to them on it: some are lost, late, overtaken, doubled or changed,
-// as a seed says. Sans-I/O: in a test it stands between two ends in virtual time; in udp_fault_proxy between two sockets.
+// A faulty path for datagrams in one direction. Some are lost, delayed, reordered, duplicated or changed, by
+// a seed. Sans-I/O: a test puts it between two ends in virtual time, udp_fault_proxy between two sockets.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +20,11 @@ namespace takt::test {
 /// Shares are of the datagrams, from 0 to 1.
 struct WayFaults {
   double loss = 0;
-  double duplicate = 0;  ///< come twice, each with a delay of its own
-  double corrupt = 0;    ///< one bit is turned over, or the end is missing
-  double reorder = 0;    ///< are held back, so that the next ones overtake them
+  double duplicate = 0;  ///< arrive twice, each with its own delay
+  double corrupt = 0;    ///< one bit is flipped, or the end is missing
+  double reorder = 0;    ///< are delayed, so that later ones overtake them
   Duration delay{};
-  Duration jitter{};  ///< the delay is this much longer or shorter, uniformly; never below zero
+  Duration jitter{};  ///< the delay varies uniformly by this much; never below zero
   Duration held_back = std::chrono::milliseconds(35);
 };
 
@@ -42,7 +42,7 @@ class FaultyWay {
 
   FaultyWay(const WayFaults& faults, std::uint64_t seed) : faults_(faults), random_(seed) {}
 
-  /// What is under way already keeps its fate.
+  /// Applies to later datagrams only.
   void set_faults(const WayFaults& faults) { faults_ = faults; }
 
   void take(std::span<const std::uint8_t> datagram, Time now) {
@@ -52,10 +52,10 @@ class FaultyWay {
     if (happens(faults_.duplicate, counters_.doubled)) send(Bytes(datagram.begin(), datagram.end()), now);
   }
 
-  /// When give() will have one.
+  /// The time of the next datagram of give().
   [[nodiscard]] Time next() const { return under_way_.empty() ? Time::max() : under_way_.begin()->first; }
 
-  /// The next one that has arrived by now.
+  /// Returns the next datagram that has arrived by now.
   std::optional<Bytes> give(Time now) {
     if (next() > now) return std::nullopt;
     Bytes datagram = std::move(under_way_.begin()->second);

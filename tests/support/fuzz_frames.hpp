@@ -1,5 +1,5 @@
-// Turns a fuzzer's bytes into CAN frames, any identifier, flag and length, also those that no bus can carry, and feeds a
-// robot's hardware with them.
+// Converts a fuzzer's bytes to CAN frames with any identifier, flag and length, also invalid ones. Passes
+// them to a robot's hardware.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 
 namespace takt::test {
 
-/// Takes the next frame off the front of `bytes`: flags, length, identifier (2 bytes), then as many data
-/// bytes as there are. A length above 64 is handed on as it is, with 64 bytes of data.
+/// Takes the next frame from the front of `bytes`: flags, length, identifier (2 bytes), and the data bytes
+/// that are there. A length above 64 is kept, with 64 bytes of data.
 inline can::Frame next_frame(std::span<const std::uint8_t>& bytes) {
   const auto next = [&]() -> std::uint8_t {
     if (bytes.empty()) return 0;
@@ -43,8 +43,9 @@ inline can::Frame next_frame(std::span<const std::uint8_t>& bytes) {
   return frame;
 }
 
-/// One frame out of `bytes` in each cycle to the hardware of a robot with one bus and all power wanted: its feedback stays finite.
-/// `check(frame)` looks at each frame that comes; `known(frame)` says whether one that is sent is of the protocol.
+/// Passes one frame of `bytes` per cycle to the hardware of a robot with one bus and all power wanted. Its
+/// feedback must stay finite. The callback check(frame) sees each received frame; known(frame) returns
+/// whether a sent frame is of the protocol.
 template <class Hardware, class Check, class Known>
 void fuzz_hardware(const robot::RobotDescription& robot, std::span<const std::uint8_t> bytes, Check check,
                    Known known) {
@@ -52,8 +53,8 @@ void fuzz_hardware(const robot::RobotDescription& robot, std::span<const std::ui
   ScriptedBus* const pointer = &bus;
   const auto hardware = std::move(*Hardware::create(robot, {&pointer, 1}));
   std::vector<robot::JointFeedback> feedback(robot.joints.size());
-  std::vector<robot::JointCommand> commands(robot.joints.size());
-  for (robot::JointCommand& command : commands) command.want_power = true;
+  std::vector<JointCommand> commands(robot.joints.size());
+  for (JointCommand& command : commands) command.want_power = true;
 
   Time now{};
   while (!bytes.empty()) {

@@ -1,5 +1,5 @@
-// A robot's hardware of one protocol in its cycle, on scripted buses, for tests: what the master sends goes to drives that the
-// test plays, and their replies come back with the next cycle.
+// The hardware of a robot with one protocol in its cycle, on scripted buses, for tests. The test plays the
+// drives: it gets the master's frames, and its replies arrive in the next cycle.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace takt::test {
 
-/// One pointer for each bus of the robot, null for those of another protocol; `buses` holds what they point to.
+/// One pointer per bus of the robot, null for buses of other protocols. They point into `buses`.
 inline std::vector<ScriptedBus*> buses_of(const robot::RobotDescription& robot,
                                           const robot::DriveProtocol* protocol,
                                           std::vector<ScriptedBus>& buses) {
@@ -26,7 +26,7 @@ inline std::vector<ScriptedBus*> buses_of(const robot::RobotDescription& robot,
   return pointers;
 }
 
-/// Why the hardware refuses the robot after `change`.
+/// Returns why the hardware rejects the robot after `change`.
 template <class Hardware, class Change>
 SetupError refusal(robot::RobotDescription robot, const robot::DriveProtocol* protocol, Change change) {
   std::vector<ScriptedBus> buses;
@@ -64,19 +64,19 @@ class HardwareRig {
     while (count-- > 0) cycle();
   }
   void power(bool on) {
-    for (robot::JointCommand& command : commands) command.want_power = on;
+    for (JointCommand& command : commands) command.want_power = on;
   }
 
   Duration period;
   std::vector<ScriptedBus> buses;
   std::unique_ptr<Hardware> hardware;
   std::vector<robot::JointFeedback> feedback;
-  std::vector<robot::JointCommand> commands;
-  std::vector<can::Frame> last_sent;  ///< on all buses in the last cycle
+  std::vector<JointCommand> commands;
+  std::vector<can::Frame> last_sent;  ///< frames of all buses in the last cycle
   Time now{};
 
  protected:
-  /// What the drives of a bus do with a frame of the master.
+  /// The reaction of a bus's drives to a frame of the master.
   virtual void deliver(std::size_t bus, const can::Frame& frame) = 0;
 
   /// A drive's answer, a fifth of a period after the request.

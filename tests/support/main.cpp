@@ -1,5 +1,5 @@
-// The main function of every test program: doctest, plus --seed=N and --count=N for the property tests. Without --seed, the seed is
-// TAKT_SEED of the environment, or a new one.
+// The main function of every test program: doctest, with --seed=N and --count=N for property tests. The
+// default seed is TAKT_SEED of the environment, or a new one.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
@@ -18,7 +18,8 @@ namespace {
 std::uint64_t run_seed = 0;
 std::optional<std::size_t> run_count;
 
-/// The number in `text`; `setting` is what the text came from, such as "--seed=". Exits where it is no whole number.
+/// Parses the number in `text`. Argument `setting`: its source for the error message, such as "--seed=".
+/// Exits if it is not a whole number.
 std::uint64_t number_in(std::string_view text, std::string_view setting) {
   std::uint64_t value = 0;
   const char* end = text.data() + text.size();
@@ -36,7 +37,7 @@ std::optional<std::uint64_t> number_after(std::string_view argument, std::string
   return number_in(argument.substr(option.size()), option);
 }
 
-/// Short enough to be typed.
+/// Short enough to type.
 std::uint64_t new_seed() {
   const char* given = std::getenv("TAKT_SEED");
   return given == nullptr ? std::random_device{}() : number_in(given, "TAKT_SEED=");

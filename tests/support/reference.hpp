@@ -1,4 +1,4 @@
-// A type that programs share through memory, for tests: a reference, with its schema.
+// A type for tests of shared memory: a reference, with its schema.
 #pragma once
 
 #include <cstdint>

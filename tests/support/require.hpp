@@ -1,11 +1,11 @@
-// How a fuzz target says that something is wrong.
+// The failure check of fuzz targets.
 #pragma once
 
 #include <cstdlib>
 
 namespace takt::test {
 
-/// Ends the program, as a fuzzer expects it of a failure.
+/// Ends the program on failure, as a fuzzer expects.
 inline void require(bool condition) {
   if (!condition) std::abort();
 }

@@ -32,18 +32,18 @@ extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*)(const volatile
 namespace takt::test {
 namespace {
 
-// Values of the byte in which the kernel looks at every system call of an armed thread.
+// Values of the byte that the kernel reads at every system call of an armed thread.
 constexpr unsigned char let_pass = 0;
 constexpr unsigned char report_to_us = 1;
 
-// Initial-exec: reading these never allocates, which malloc itself depends on.
+// Initial-exec: reading these never allocates; malloc depends on that.
 __attribute__((tls_model("initial-exec"))) constinit thread_local RtGuard* armed_here = nullptr;
 __attribute__((tls_model("initial-exec"))) constinit thread_local volatile unsigned char selector = let_pass;
 
 }  // namespace
 
 __attribute__((noinline)) void RtGuard::note(Kind kind, const char* function, long value, int skip) noexcept {
-  RtGuard* const guard = std::exchange(armed_here, nullptr);  // what recording itself does is not watched
+  RtGuard* const guard = std::exchange(armed_here, nullptr);  // the recording itself is not watched
   if (guard == nullptr) return;
   const unsigned char before = selector;
   const int error_before = errno;
@@ -81,8 +81,7 @@ __attribute__((noinline)) void RtGuard::record(Kind kind, const char* function, 
   }
 }
 
-// ---- Allocations and locks: this program's own malloc, pthread_mutex_lock, ... stand before the C
-// library's.
+// ---- Allocations and locks: this program's malloc, pthread_mutex_lock, ... precede those of the C library.
 
 #ifdef TAKT_SANITIZED
 
@@ -157,7 +156,7 @@ void free(void* memory) noexcept {
   __libc_free(memory);
 }
 
-// A lock is a violation even when nobody holds it: the next time, a thread without deadlines may.
+// A lock is a violation even if it is free now: next time, another thread may hold it.
 #define TAKT_WATCH_LOCK(function, Lock)                                                      \
   int function(Lock* lock) noexcept {                                                        \
     static auto* const next = reinterpret_cast<int (*)(Lock*)>(dlsym(RTLD_NEXT, #function)); \
@@ -179,17 +178,16 @@ namespace takt::test {
 
 #endif
 
-// ---- System calls: the kernel raises SIGSYS instead of carrying them out, and the handler carries them out.
+// ---- System calls: the kernel raises SIGSYS instead of executing them, and the handler executes them.
 
-// ThreadSanitizer's run time makes system calls of its own on the thread that it watches: nothing could be
-// told apart.
+// ThreadSanitizer's run time makes its own system calls on the watched thread, and they could not be
+// distinguished.
 #if defined(__x86_64__) && !defined(TAKT_THREAD_SANITIZED)
 
 namespace {
 
-// The one piece of code whose system calls the kernel always lets pass: the return from the handler, which
-// runs after the selector says "report" again. (Its bytes are the ones by which stack unwinders recognise a
-// signal frame.)
+// The only code whose system calls the kernel always executes: the return from the handler. It runs after the
+// selector is "report" again. (Stack unwinders recognise a signal frame by these bytes.)
 extern "C" const char takt_rt_guard_gate[];
 extern "C" const char takt_rt_guard_gate_end[];
 asm(R"(
@@ -228,7 +226,7 @@ __attribute__((noinline)) void on_system_call(int, siginfo_t*, void* context) no
   greg_t* const registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   const long number = registers[REG_RAX];
   switch (number) {
-    case SYS_rt_sigreturn:  // of another handler: it needs the stack pointer as it was, so go on at the gate
+    case SYS_rt_sigreturn:  // of another handler: it needs its stack pointer, so continue at the gate
       registers[REG_RIP] = reinterpret_cast<greg_t>(takt_rt_guard_gate);
       break;
     case SYS_clone:
@@ -236,8 +234,7 @@ __attribute__((noinline)) void on_system_call(int, siginfo_t*, void* context) no
     case SYS_fork:
     case SYS_vfork:
     case SYS_rt_sigprocmask:
-      // These cannot be carried out from within a handler: repeat them with the watch off, which stays off
-      // until arm().
+      // A handler cannot execute these calls. Repeat them with the watch off; it stays off until arm().
       if (!RtGuard::allows(number)) RtGuard::note(RtGuard::Kind::system_call, name_of(number), number, 2);
       registers[REG_RIP] -= 2;  // back onto the syscall instruction
       return;
@@ -248,7 +245,7 @@ __attribute__((noinline)) void on_system_call(int, siginfo_t*, void* context) no
   selector = report_to_us;
 }
 
-// As the kernel reads it; the C library's sigaction() would insist on its own way back from the handler.
+// The layout that the kernel reads. The C library's sigaction() would use its own return from the handler.
 struct KernelSigaction {
   void (*handler)(int, siginfo_t*, void*);
   unsigned long flags;
@@ -334,7 +331,7 @@ std::string RtGuard::report() {
 
 namespace {
 
-// Functions without external linkage are not in the table that dladdr reads; the debug information has them.
+// Functions without external linkage are missing in dladdr's table; the debug information has them.
 std::string ask_addr2line(const char* program, std::size_t offset) {
   char command[512];
   std::snprintf(command, sizeof command, "addr2line -Cfs -e '%s' %#zx 2>/dev/null", program, offset);

@@ -1,5 +1,5 @@
-// The guard must bite: each rule of the real-time path is broken once on purpose, and the guard has to name
-// it.
+// Tests that the guard detects violations: each rule of the real-time path is broken once on purpose, and the
+// guard must name it.
 #include "support/rt_guard.hpp"
 
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@ using takt::test::RtGuard;
 
 namespace planted {
 
-// Not inlined, and not left by a jump, so that each is on the stack when its deed is done.
+// Not inlined, and without tail calls, so that each is on the stack during its violation.
 __attribute__((noinline)) std::unique_ptr<int> allocates() { return std::make_unique<int>(7); }
 __attribute__((noinline)) void releases(std::unique_ptr<int> value) {
   value.reset();
@@ -67,7 +67,7 @@ TEST_CASE("an obedient thread is left in peace") {
   RtGuard guard;
   for (double& x : sized_at_setup) x = planted::control_step(x);
   timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);  // through the vDSO: no system call
+  clock_gettime(CLOCK_MONOTONIC, &now);  // through the vDSO: not a system call
   CHECK(guard.report() == "");
   CHECK(guard.violations() == 0);
 }

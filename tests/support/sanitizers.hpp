@@ -1,4 +1,4 @@
-// Which sanitizer a program is compiled with: g++ and clang say it in different ways.
+// The sanitizer of this build; g++ and clang report it by different macros.
 #pragma once
 
 #if defined(__has_feature)

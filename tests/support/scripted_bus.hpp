@@ -1,5 +1,5 @@
-// A CAN bus for tests of hardware: remembers what was sent, delivers what the test puts in, and takes only as
-// many frames as the test allows.
+// A CAN bus for hardware tests. It records sent frames, delivers the test's frames, and takes only as many
+// frames as the test allows.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class ScriptedBus {
     return given;
   }
 
-  std::vector<can::Frame> sent;                                ///< everything since the test last cleared it
+  std::vector<can::Frame> sent;                                ///< all frames since the test last cleared it
   std::vector<can::Frame> incoming;                            ///< not yet received
   std::size_t room = std::numeric_limits<std::size_t>::max();  ///< frames that one send() takes
 };

@@ -1,4 +1,4 @@
-// Two UDP sockets of this machine that are connected to each other.
+// Two connected UDP sockets on this machine.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@
 
 namespace takt::test {
 
-/// A port that is free now. Somebody else may take it in between: who opens it tries again.
+/// Returns a free port. Another program may take it meanwhile; the caller then tries again.
 inline std::uint16_t free_udp_port() {
   const auto probe = platform::UdpSocket::open({});
   REQUIRE(probe.has_value());

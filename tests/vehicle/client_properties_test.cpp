@@ -113,7 +113,7 @@ class World {
     latest_ = std::max(latest_, now_);
     lasted_ += std::max(now_ - before, Duration(0));
     watch_.time(now_);
-    if (mistake_ == Mistake::forgets_to_stop && client_.state() == DriveState::driving)
+    if (mistake_ == Mistake::forgets_to_stop && client_.state() == SupervisorState::driving)
       (void)client_.drive({0, 0, 0.1}, now_);
   }
 
@@ -216,7 +216,7 @@ TEST_CASE(
     "nor in a stop") {
   // One case is a whole sequence. The long run has 10000 of them: --count=10000000.
   auto random = test::generator(704);
-  std::map<DriveState, int> ended;
+  std::map<SupervisorState, int> ended;
   int drove = 0, recovered = 0;
   for (std::size_t i = 0; i < test::count(300, 1000); ++i) {
     CAPTURE(i);

@@ -69,7 +69,7 @@ Line driving() {
   line.wanted = {0.1, 0.5, 0};
   line.wheels = 200;
   line.run(500);
-  REQUIRE(line.client.state() == DriveState::driving);
+  REQUIRE(line.client.state() == SupervisorState::driving);
   return line;
 }
 
@@ -91,7 +91,7 @@ TEST_CASE(
       CHECK(decode_control(out, ByteOrder::big).value() ==
             ControlFrame{static_cast<std::uint32_t>(ms), 0, 0, 100});
   }
-  CHECK(client.state() == DriveState::starting);
+  CHECK(client.state() == SupervisorState::starting);
   CHECK(client.reason().cause == StopCause::telemetry_silent);
   CHECK(client.drive({0, 0.1, 0}, at(1100)).error() == Errc::not_ready);
   CHECK(client.counters() == ClientCounters{.sent = 100});
@@ -116,18 +116,18 @@ TEST_CASE("the vehicle is driven once all of its systems run and somebody drives
   for (const auto state : {SystemState::cold, SystemState::init}) {
     line.vehicle = state;
     line.run(100);
-    CHECK(line.client.state() == DriveState::starting);
+    CHECK(line.client.state() == SupervisorState::starting);
     CHECK(line.client.reason() == StopReason{StopCause::system_not_running, System::communication});
     CHECK(line.last() == DriveCommand{0, 0, 1});
   }
   line.vehicle = SystemState::running;
   line.wanted.reset();
   line.run(100);
-  CHECK(line.client.state() == DriveState::ready);
+  CHECK(line.client.state() == SupervisorState::ready);
   CHECK(line.last() == DriveCommand{0, 0, 1});
   line.wanted = {0.1, -0.5, 0};
   line.run(1000);
-  CHECK(line.client.state() == DriveState::driving);
+  CHECK(line.client.state() == SupervisorState::driving);
   CHECK(line.sent.back() == ControlFrame{static_cast<std::uint32_t>(line.ms - 10), 100, -50, 0});
   CHECK(line.client.reason() == StopReason{});
 }
@@ -136,9 +136,9 @@ TEST_CASE("when no commands come any more the vehicle is stopped, held, and goes
   auto line = driving();
   line.wanted.reset();
   line.run(190);
-  CHECK(line.client.state() == DriveState::driving);
+  CHECK(line.client.state() == SupervisorState::driving);
   line.run(30);
-  CHECK(line.client.state() == DriveState::stopping);
+  CHECK(line.client.state() == SupervisorState::stopping);
   CHECK(line.client.reason() == StopReason{StopCause::command_timeout, {}});
   CHECK(line.last().throttle == 0);
   line.run(600);
@@ -147,12 +147,12 @@ TEST_CASE("when no commands come any more the vehicle is stopped, held, and goes
   line.wheels = 0;
   line.wanted = {0.1, 0.5, 0};
   line.run(2000);
-  CHECK(line.client.state() == DriveState::stopped);
+  CHECK(line.client.state() == SupervisorState::stopped);
   CHECK(line.last() == DriveCommand{0.1, 0, 1});
   CHECK(line.client.recover(at(line.ms)));
-  CHECK(line.client.state() == DriveState::ready);
+  CHECK(line.client.state() == SupervisorState::ready);
   line.run(100);
-  CHECK(line.client.state() == DriveState::driving);
+  CHECK(line.client.state() == SupervisorState::driving);
   CHECK(line.last() == DriveCommand{0.1, 0.5, 0});
   CHECK(line.client.drive_counters().command_timeouts == 1);
 }
@@ -161,19 +161,19 @@ TEST_CASE("a vehicle that falls silent is stopped by what is told to it still, a
   auto line = driving();
   line.cut = true;
   line.run(100);
-  CHECK(line.client.state() == DriveState::driving);
+  CHECK(line.client.state() == SupervisorState::driving);
   line.run(10);
-  CHECK(line.client.state() == DriveState::stopping);
+  CHECK(line.client.state() == SupervisorState::stopping);
   CHECK(line.client.reason().cause == StopCause::telemetry_silent);
   CHECK(line.client.telemetry().age(at(line.ms)) == 120ms);
   line.run(5000);
-  CHECK(line.client.state() == DriveState::stopping);  // whether it stands is unknown
+  CHECK(line.client.state() == SupervisorState::stopping);  // whether it stands is unknown
   CHECK(line.last() == DriveCommand{0.1, 0, 1});
   CHECK(line.client.recover(at(line.ms)).error() == Errc::cause_remains);
   line.cut = false;
   line.wheels = 0;
   line.run(1000);
-  CHECK(line.client.state() == DriveState::stopped);
+  CHECK(line.client.state() == SupervisorState::stopped);
   CHECK(line.last().brake == 1);
   CHECK(line.client.recover(at(line.ms)));
 }
@@ -187,7 +187,7 @@ TEST_CASE("a system that halts stops the vehicle, and it stays stopped when the 
   line.vehicle = SystemState::running;
   line.wheels = 0;
   line.run(5000);
-  CHECK(line.client.state() == DriveState::stopped);
+  CHECK(line.client.state() == SupervisorState::stopped);
   CHECK(line.client.reason() == StopReason{StopCause::system_not_running, System::communication});
 }
 
@@ -214,7 +214,7 @@ TEST_CASE("a command that comes too late does not make up for it") {
   auto line = driving();
   line.ms += 300;
   CHECK(line.client.drive({0.1, 0.5, 0}, at(line.ms)).error() == Errc::stopped);
-  CHECK(line.client.state() == DriveState::stopping);
+  CHECK(line.client.state() == SupervisorState::stopping);
 }
 
 TEST_CASE("datagrams that are none, and refused ones, are counted and change nothing else") {
@@ -229,7 +229,7 @@ TEST_CASE("datagrams that are none, and refused ones, are counted and change not
   CHECK(line.client.receive(bytes, now).error() == Errc::count_mismatch);
   CHECK(line.client.telemetry().last() == before);
   CHECK(line.client.telemetry().counters().malformed == 2);
-  CHECK(line.client.state() == DriveState::driving);
+  CHECK(line.client.state() == SupervisorState::driving);
 }
 
 TEST_CASE("a clock that goes back makes nothing younger") {
@@ -324,7 +324,7 @@ TEST_CASE("over a channel with sessions nothing is sent without one, and the veh
     CHECK(client.receive(bytes, at(ms)));
   };
   hear(100);
-  CHECK(client.state() == DriveState::ready);
+  CHECK(client.state() == SupervisorState::ready);
   CHECK(client.drive({0, 0.2, 0}, at(100)));
   CHECK(client.poll(at(105), out).value() == 21);
   CHECK(out[0] == 'o');
@@ -337,7 +337,7 @@ TEST_CASE("over a channel with sessions nothing is sent without one, and the veh
   client.channel().session = false;
   (void)client.poll(at(801), out);
   CHECK(client.reason().cause == StopCause::disconnected);
-  CHECK(client.state() == DriveState::stopping);
+  CHECK(client.state() == SupervisorState::stopping);
   CHECK(client.recover(at(801)).error() == Errc::cause_remains);
   CHECK(client.counters().refused == 1);
 }
@@ -498,13 +498,13 @@ TEST_CASE(
   line.wanted.reset();
   line.wheels = 0;
   line.run(1000);
-  CHECK(line.client.state() == DriveState::stopped);
+  CHECK(line.client.state() == SupervisorState::stopped);
   CHECK(line.client.recover(at(line.ms - 500)).error() == Errc::cause_remains);
   CHECK(line.client.recover(at(line.ms)));
 
   Line other = driving();
   other.client.forget_telemetry(at(other.ms));
-  CHECK(other.client.state() == DriveState::stopping);
+  CHECK(other.client.state() == SupervisorState::stopping);
   CHECK(other.client.reason().cause == StopCause::telemetry_silent);
 }
 

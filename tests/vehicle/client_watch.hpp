@@ -39,7 +39,7 @@ class ClientWatch {
     commanded_at_ = now_;
   }
   /// A stop is active from now on, or was already.
-  void stopped(vehicle::StopCategory category) {
+  void stopped(StopCategory category) {
     if (!stopped_) stopped_at_ = now_;
     category_ = stopped_ ? std::min(category_, category) : category;
     stopped_ = true;
@@ -84,8 +84,8 @@ class ClientWatch {
   /// The least brake of the stop by now, whether the vehicle stands or not.
   [[nodiscard]] double least_brake() const {
     const Duration since = now_ - stopped_at_;
-    if (category_ == vehicle::StopCategory::category_0) return 1;
-    if (category_ == vehicle::StopCategory::category_1 && since > c_.drive.stop.longest_braking) return 1;
+    if (category_ == StopCategory::category_0) return 1;
+    if (category_ == StopCategory::category_1 && since > c_.drive.stop.longest_braking) return 1;
     return std::min(c_.drive.stop.service_brake, c_.drive.stop.brake_rate * to_seconds(since));
   }
   [[nodiscard]] bool well() const {
@@ -109,7 +109,7 @@ class ClientWatch {
   Time commanded_at_{};
   bool stopped_ = false;
   Time stopped_at_{};
-  vehicle::StopCategory category_{};
+  StopCategory category_{};
   double brake_ = 1;
   std::size_t frames_ = 0;
   std::string_view violated_;

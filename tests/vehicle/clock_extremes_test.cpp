@@ -69,7 +69,7 @@ Bytes sent_from(Time begin) {
     const std::size_t size = drive.poll(now, out).value();
     all.insert(all.end(), out.begin(), out.begin() + static_cast<std::ptrdiff_t>(size));
   }
-  CHECK(drive.client().state() == DriveState::driving);
+  CHECK(drive.client().state() == SupervisorState::driving);
   CHECK(drive.client().drive_counters().stops == 1);
   CHECK(drive.estimate().stamp == begin + 3990ms);
   return all;

@@ -54,7 +54,7 @@ TEST_CASE("a pose summed up by the report's rule is the odometry's in the Furbot
     FurbotPose theirs = to_furbot(ours);
     for (int k = 0; k < 100; ++k) {
       const Twist motion{test::uniform(random, -0.1, 0.1), 0, test::uniform(random, -0.1, 0.1)};
-      ours = mobile::moved(ours, motion, mobile::Integration::euler);
+      ours = mobile::moved(ours, motion, mobile::PoseIntegration::euler);
       const FurbotTwist their_motion = to_furbot(motion);
       theirs.x += their_motion.y * std::sin(theirs.heading);
       theirs.y += their_motion.y * std::cos(theirs.heading);

@@ -41,7 +41,7 @@ class World {
     pass(300ms);
     drives = true;
     pass(500ms);
-    REQUIRE(client.state() == DriveState::driving);
+    REQUIRE(client.state() == SupervisorState::driving);
     REQUIRE(setpoints > 40);
     setpoints = 0;
   }
@@ -187,7 +187,7 @@ TEST_CASE("a frame that was taken with an old time, by an end that was held up, 
       clock = {};
       world.pass(1s);
     }
-    CHECK(world.client.state() == DriveState::driving);
+    CHECK(world.client.state() == SupervisorState::driving);
     CHECK(world.client.drive_counters().stops == 0);
   }
 }
@@ -211,7 +211,7 @@ TEST_CASE("sessions are renewed over a network as slow as is allowed, and the ve
   world.least_delay = 72ms;
   world.most_delay = 75ms;
   world.pass(5min);
-  CHECK(world.client.state() == DriveState::driving);
+  CHECK(world.client.state() == SupervisorState::driving);
   CHECK(world.client.drive_counters().stops == 0);
   CHECK(world.client.counters().handshakes <= 2 * 32);
 }

@@ -103,7 +103,7 @@ TEST_CASE("every field of random frames is decoded as it was encoded") {
     for (const SystemLayout& layout : furbot_layouts.systems()) {
       if (!got->has(layout.system)) continue;
       good = good && rebuilt.set(layout.system, sent.bytes(layout.system)).has_value();
-      for (const Field& field : layout.fields) {
+      for (const SystemField& field : layout.fields) {
         const auto value = got->value(layout.system, field);
         good = good && value.has_value() && rebuilt.set(layout.system, field.name, *value).has_value();
       }

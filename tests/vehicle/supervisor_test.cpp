@@ -39,27 +39,27 @@ DriveSupervisor driving() {
 
 TEST_CASE("the brake holds the vehicle until all is well and somebody drives it") {
   auto supervisor = made();
-  CHECK(supervisor.state() == DriveState::starting);
+  CHECK(supervisor.state() == SupervisorState::starting);
   CHECK(supervisor.command() == held);
   supervisor.update(halted, 0, at(0));
-  CHECK(supervisor.state() == DriveState::starting);
+  CHECK(supervisor.state() == SupervisorState::starting);
   CHECK(supervisor.drive({0, 0.1, 0}, at(0)).error() == Errc::not_ready);
   supervisor.update(nothing, 0, at(10));
-  CHECK(supervisor.state() == DriveState::ready);
+  CHECK(supervisor.state() == SupervisorState::ready);
   CHECK(supervisor.command() == held);
   supervisor.update(nothing, 0, at(100'000));
-  CHECK(supervisor.state() == DriveState::ready);
+  CHECK(supervisor.state() == SupervisorState::ready);
   CHECK(supervisor.drive({0.1, 0.1, 0}, at(100'000)));
-  CHECK(supervisor.state() == DriveState::driving);
+  CHECK(supervisor.state() == SupervisorState::driving);
   CHECK(supervisor.command() == DriveCommand{0.1, 0.1, 0});
 }
 
 TEST_CASE("without a new command the vehicle stops when the time-out has passed") {
   auto supervisor = driving();
   supervisor.update(nothing, 2, at(200));
-  CHECK(supervisor.state() == DriveState::driving);
+  CHECK(supervisor.state() == SupervisorState::driving);
   supervisor.update(nothing, 2, at(200) + 1ns);
-  CHECK(supervisor.state() == DriveState::stopping);
+  CHECK(supervisor.state() == SupervisorState::stopping);
   CHECK(supervisor.reason() == StopReason{StopCause::command_timeout, {}});
   CHECK(supervisor.category() == StopCategory::category_1);
   CHECK(supervisor.command() == DriveCommand{0.1, 0, 0});
@@ -74,14 +74,14 @@ TEST_CASE("commands in time keep it driving") {
   for (int ms = 0; ms < 5000; ms += 150) {
     supervisor.update(nothing, 2, at(ms));
     CHECK(supervisor.drive({0.1, 0.5, 0}, at(ms)));
-    CHECK(supervisor.state() == DriveState::driving);
+    CHECK(supervisor.state() == SupervisorState::driving);
   }
 }
 
 TEST_CASE("what goes wrong stops the vehicle, ready or driving, and stays the cause") {
   for (auto supervisor : {ready(), driving()}) {
     supervisor.update(halted, 0, at(50));
-    CHECK(supervisor.state() == DriveState::stopping);
+    CHECK(supervisor.state() == SupervisorState::stopping);
     CHECK(supervisor.reason() == halted);
     supervisor.update({StopCause::telemetry_silent, {}}, {}, at(60));
     CHECK(supervisor.reason() == halted);
@@ -100,14 +100,14 @@ TEST_CASE("it goes on only when told, where it stands, and when nothing is wrong
   CHECK(supervisor.recover(nothing).error() == Errc::not_standing);
   supervisor.update(nothing, 0, at(1000));
   supervisor.update(nothing, 0, at(2000));
-  CHECK(supervisor.state() == DriveState::stopped);
+  CHECK(supervisor.state() == SupervisorState::stopped);
   CHECK(supervisor.reason() == halted);
   CHECK(supervisor.drive({0, 0.1, 0}, at(2000)).error() == Errc::stopped);
   CHECK(supervisor.recover({StopCause::telemetry_silent, {}}).error() == Errc::cause_remains);
   supervisor.update(nothing, 0, at(1'000'000));
-  CHECK(supervisor.state() == DriveState::stopped);
+  CHECK(supervisor.state() == SupervisorState::stopped);
   CHECK(supervisor.recover(nothing));
-  CHECK(supervisor.state() == DriveState::ready);
+  CHECK(supervisor.state() == SupervisorState::ready);
   CHECK(supervisor.command() == DriveCommand{0.1, 0, 1});
   CHECK(supervisor.reason() == StopReason{});
   CHECK(supervisor.drive({0, 0.1, 0}, at(1'000'000)));
@@ -116,10 +116,10 @@ TEST_CASE("it goes on only when told, where it stands, and when nothing is wrong
 TEST_CASE("without a stop there is nothing to recover from") {
   auto starting = made();
   CHECK(starting.recover(halted));
-  CHECK(starting.state() == DriveState::starting);
+  CHECK(starting.state() == SupervisorState::starting);
   auto moving = driving();
   CHECK(moving.recover(nothing));
-  CHECK(moving.state() == DriveState::driving);
+  CHECK(moving.state() == SupervisorState::driving);
   CHECK(moving.command() == DriveCommand{0.1, 0.5, 0});
 }
 
@@ -127,8 +127,8 @@ TEST_CASE("a stop may be asked for in any state") {
   for (auto supervisor : {made(), ready(), driving()}) {
     const double brake = supervisor.command().brake;
     supervisor.stop(StopCategory::category_2, at(10));
-    CHECK(supervisor.state() == DriveState::stopping);
-    CHECK(supervisor.reason() == StopReason{StopCause::told, {}});
+    CHECK(supervisor.state() == SupervisorState::stopping);
+    CHECK(supervisor.reason() == StopReason{StopCause::requested, {}});
     CHECK(supervisor.command().throttle == 0);
     CHECK(supervisor.command().brake >= brake);
     supervisor.update(nothing, 0, at(11));
@@ -163,7 +163,7 @@ TEST_CASE("a command that is none is refused by name, and the last one holds") {
   CHECK(supervisor.command() == DriveCommand{0.1, 0.5, 0});
   CHECK(supervisor.counters() == DriveCounters{.commands = 1, .refused = 16});
   supervisor.update(nothing, 2, at(201));
-  CHECK(supervisor.state() == DriveState::stopping);
+  CHECK(supervisor.state() == SupervisorState::stopping);
 }
 
 TEST_CASE("a command beyond the limits is reduced to them") {

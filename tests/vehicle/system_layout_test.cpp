@@ -14,12 +14,12 @@ using enum FieldType;
 
 namespace {
 
-constexpr std::array short_state{Field{"state", 0, u8}};
-constexpr std::array wide_state{Field{"state", 0, u16}};
-constexpr std::array outside{Field{"state", 0, u8}, Field{"far", 3, i16}};
+constexpr std::array short_state{SystemField{"state", 0, u8}};
+constexpr std::array wide_state{SystemField{"state", 0, u16}};
+constexpr std::array outside{SystemField{"state", 0, u8}, SystemField{"far", 3, i16}};
 
-constexpr std::array moved{Field{"target_angle", 0, i16}, Field{"current_angle", 2, i32},
-                           Field{"state", 6, u8}};
+constexpr std::array moved{SystemField{"target_angle", 0, i16}, SystemField{"current_angle", 2, i32},
+                           SystemField{"state", 6, u8}};
 constexpr std::array own_systems{SystemLayout{System::steering, "steering", 7, false, moved},
                                  SystemLayout{static_cast<System>(31), "crane", 1, false, short_state}};
 constexpr Layouts own = *Layouts::make(own_systems);
@@ -68,8 +68,8 @@ TEST_CASE("tables that are none are refused") {
   CHECK(refused({{other, "a", 4, false, short_state}, {other, "b", 4, false, short_state}}) ==
         Errc::bad_layout);
   CHECK(refused({{System::steering, "steering", 5, false, short_state}}) == Errc::bad_layout);
-  constexpr std::array unsigned_angle{Field{"state", 0, u8}, Field{"current_angle", 1, u32},
-                                      Field{"target_angle", 1, i16}};
+  constexpr std::array unsigned_angle{SystemField{"state", 0, u8}, SystemField{"current_angle", 1, u32},
+                                      SystemField{"target_angle", 1, i16}};
   CHECK(refused({{System::steering, "steering", 5, false, unsigned_angle}}) == Errc::bad_layout);
 }
 

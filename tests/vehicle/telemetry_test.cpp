@@ -189,7 +189,7 @@ TEST_CASE("a configuration that cannot be kept is refused") {
   CHECK(Telemetry::make({.freshness = 0ns}).error() == Errc::out_of_range);
   CHECK(Telemetry::make({.period = 0ns}).error() == Errc::out_of_range);
   CHECK(Telemetry::make({.required = {static_cast<System>(12)}}).error() == Errc::unknown_system);
-  static constexpr std::array state{Field{"state", 0, FieldType::u8}};
+  static constexpr std::array state{SystemField{"state", 0, FieldType::u8}};
   static constexpr std::array large{SystemLayout{static_cast<System>(20), "a", 120, true, state},
                                     SystemLayout{static_cast<System>(21), "b", 121, true, state}};
   static constexpr Layouts layouts = *Layouts::make(large);

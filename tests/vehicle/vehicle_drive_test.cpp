@@ -47,7 +47,7 @@ Drive::Configuration furbot() {
   c.law.steering_rate = 0.6;
   c.law.throttle.proportional = 0.4;
   c.law.brake.proportional = 0.5;
-  c.odometry.noise = {.forward_by_way = 0.01, .heading_by_way = 0.001};
+  c.odometry.noise = {.forward_per_distance = 0.01, .heading_per_distance = 0.001};
   c.wheel_radius = 0.3;
   c.track = 1.285;
   return c;
@@ -201,7 +201,7 @@ TEST_CASE("of a gap that is too long nobody knows what happened, and the estimat
 
 TEST_CASE("by the odometer no way is lost with the blocks, and one that begins anew is not believed") {
   auto c = furbot();
-  c.way = WaySource::odometer;
+  c.distance = DistanceSource::odometer;
   auto drive = made(c);
   std::int32_t odometer = 2'147'483'000;  // mm, wraps soon
   const auto goes_on = [&](int from, int to, bool is_heard) {
@@ -231,7 +231,7 @@ TEST_CASE(
     "an odometer is believed up to twice what the vehicle may drive, and not over a restart of the vehicle") {
   const auto way = [](std::int32_t count, std::uint32_t stamp, std::int64_t ms) {
     auto c = furbot();  // 2 m/s, 1 mm per count
-    c.way = WaySource::odometer;
+    c.distance = DistanceSource::odometer;
     auto drive = made(c);
     const auto hear = [&](std::uint32_t sent, std::int64_t came, std::int32_t odometer) {
       auto frame = status_frame(sent);
@@ -262,7 +262,7 @@ TEST_CASE(
     CAPTURE(one.odometer);
     CAPTURE(one.rpm);
     auto c = furbot();
-    c.way = WaySource::odometer;
+    c.distance = DistanceSource::odometer;
     c.odometry.noise = {};
     auto drive = made(c);
     const auto run = [&](int from, int to, int step) {
@@ -300,7 +300,7 @@ TEST_CASE(
   for (const double count : {0.01, 0.05, 0.1}) {
     CAPTURE(count);
     auto c = furbot();
-    c.way = WaySource::odometer;
+    c.distance = DistanceSource::odometer;
     c.client.units.odometer = count;
     auto drive = made(c);
     for (int ms = 0; ms <= 20'000; ms += 10) {
@@ -331,7 +331,7 @@ TEST_CASE(
     CHECK(drive.client().command().brake == doctest::Approx(command.brake));
   }
   CHECK(limiter.twist().forward == 2);
-  CHECK(drive.client().state() == DriveState::driving);
+  CHECK(drive.client().state() == SupervisorState::driving);
 }
 
 TEST_CASE(
@@ -451,9 +451,9 @@ TEST_CASE("a vehicle whose speed is not that of its wheels is stopped, unless th
     run(0, 1000, {});
     run(1000, 1100, one);
     run(1100, 1200, {});
-    CHECK(drive.client().state() == DriveState::driving);
+    CHECK(drive.client().state() == SupervisorState::driving);
     run(1200, 1300, one);
-    CHECK(drive.client().state() == DriveState::driving);
+    CHECK(drive.client().state() == SupervisorState::driving);
     run(1300, 1310, one);
     CHECK(drive.client().category().has_value() == one.is_stopped);
     if (!one.is_stopped) continue;
@@ -462,7 +462,7 @@ TEST_CASE("a vehicle whose speed is not that of its wheels is stopped, unless th
     run(1310, 3000, {});
     CHECK(drive.client().recover(at(3000)));
     run(3000, 4000, {});
-    CHECK(drive.client().state() == DriveState::driving);
+    CHECK(drive.client().state() == SupervisorState::driving);
   }
 }
 

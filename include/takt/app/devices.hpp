@@ -29,6 +29,12 @@ struct BusOverride {
   std::string interface;  ///< as for parse_bus_address()
 };
 
+/// The interface of each bus: "virtual" if simulated, else that of the description, unless an override replaces
+/// it. Of two overrides for one bus the later one counts. Errors: no_such_bus.
+[[nodiscard]] SetupResult<std::vector<std::string>> interfaces_of(const robot::RobotDescription& robot,
+                                                                  bool simulate,
+                                                                  std::span<const BusOverride> overrides);
+
 /// Options of Devices::create().
 struct DeviceOptions {
   bool simulate = false;             ///< all buses are virtual, whatever the description says
@@ -53,9 +59,11 @@ class Devices final : public robot::Hardware {
 
   /// Advances the simulation, if there is one, to `now`, then reads the drives.
   void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override;
-  void write(Time now, std::span<const robot::JointCommand> commands) noexcept override;
+  void write(Time now, std::span<const JointCommand> commands) noexcept override;
   [[nodiscard]] robot::HardwareCounters counters() const noexcept override;
   [[nodiscard]] std::uint64_t starved(std::size_t joint) const noexcept override;
+  void ask_identity() noexcept override;
+  [[nodiscard]] std::string identity(std::size_t joint) const override;
 
   /// Number of buses in the description.
   [[nodiscard]] std::size_t bus_count() const noexcept { return ports_.size(); }

@@ -1,12 +1,13 @@
-// How long a frame is on the wire, to the bit: identifier, control field, data, checksum, the stuff bits that
-// these very bytes cause, and the three bits of intermission after it. Tables step a byte at a time, so that
-// a simulated bus can ask for every frame; the same header gives the bounds by length alone, for planning a
-// cycle.
+// The exact length of a frame on the wire in bits: identifier, control field, data, checksum, stuff bits and
+// intermission. The stuff bits are those that the frame's own bits cause. Tables step a byte at a time, so
+// that a simulated bus can compute every frame. For planning a cycle, the header also gives bounds by length
+// alone.
 //
-// Sources: ISO 11898-1:2015 (frame formats, stuffing, checksums); the bounds are those of Davis, Burns, Bril,
-// Lukkien, "Controller Area Network (CAN) schedulability analysis" (2007), carried over to FD. Not counted:
-// error and overload frames, and the second ACK bit time that an FD receiver tolerates. Real-time safe and
-// usable in constant expressions.
+// Not counted: error frames, overload frames, and the second ACK bit time that an FD receiver tolerates.
+// Real-time safe unless a comment says otherwise; usable in constant expressions.
+//
+// Sources: ISO 11898-1:2015 (frame formats, stuffing, checksums). The bounds are from Davis, Burns, Bril,
+// Lukkien, "Controller Area Network (CAN) schedulability analysis" (2007), extended to FD.
 #pragma once
 
 #include <algorithm>
@@ -19,21 +20,22 @@
 
 namespace takt::can {
 
-/// The bits of one frame by the rate that they are sent at.
+/// The bits of one frame, by the bit rate that sends them.
 struct FrameBits {
-  std::uint32_t nominal = 0;  ///< at the arbitration bit rate; all bits of a frame without bit-rate switch
+  std::uint32_t nominal = 0;  ///< at the arbitration bit rate; without bit-rate switch, all bits
   std::uint32_t data =
-      0;  ///< at the data bit rate: from ESI to the end of the checksum of an FD frame that switches
+      0;  ///< at the data bit rate: from ESI to the end of the checksum, with bit-rate switch
 
+  /// All bits, at either rate.
   [[nodiscard]] constexpr std::uint32_t total() const noexcept { return nominal + data; }
   friend constexpr bool operator==(const FrameBits&, const FrameBits&) = default;
 };
 
 namespace detail {
 
-/// The stuffing rule as an automaton: after five equal bits the sender inserts one opposite bit, which starts
-/// the next run. A state is (last bit, length of the run - 1), with the inserted bit counted only when the
-/// next bit comes: whether one follows the last bit of the stuffed part depends on the frame format.
+/// The stuffing rule as an automaton. After five equal bits the sender inserts one opposite bit, which starts
+/// the next run. A state is (last bit, length of the run - 1). The inserted bit is counted when the next bit
+/// comes, because the frame format decides whether one follows the last bit.
 struct StuffState {
   std::uint8_t index = 0;  ///< last bit * 5 + run - 1
 
@@ -69,7 +71,7 @@ using StuffTable = std::array<std::array<std::uint8_t, 256>, 10>;
 }
 inline constexpr StuffTable stuff_table = make_stuff_table();
 
-/// Counts the stuff bits of a bit string that is fed in bytes, first bit first.
+/// Counts the stuff bits of a bit string. Feed it in bytes, first bit first.
 class StuffCounter {
  public:
   constexpr void feed(std::uint8_t byte) noexcept {
@@ -81,7 +83,7 @@ class StuffCounter {
   constexpr void feed(std::uint64_t bits, unsigned bytes) noexcept {
     while (bytes-- > 0) feed(static_cast<std::uint8_t>(bits >> (8 * bytes)));
   }
-  /// Stuff bits between the bits fed so far; one that is due after the last of them is not counted.
+  /// Stuff bits between the bits fed so far. A stuff bit that is due after the last bit is not counted.
   [[nodiscard]] constexpr std::uint32_t count() const noexcept { return count_; }
 
  private:
@@ -89,7 +91,7 @@ class StuffCounter {
   std::uint32_t count_ = 0;
 };
 
-/// The checksum of classic frames: x^15 + x^14 + x^10 + x^8 + x^7 + x^4 + x^3 + 1, start value 0.
+/// The checksum of classic frames: polynomial x^15 + x^14 + x^10 + x^8 + x^7 + x^4 + x^3 + 1, start value 0.
 [[nodiscard]] constexpr std::array<std::uint16_t, 256> make_crc15_table() noexcept {
   std::array<std::uint16_t, 256> table{};
   for (unsigned byte = 0; byte < 256; ++byte) {
@@ -106,7 +108,7 @@ inline constexpr std::array<std::uint16_t, 256> crc15_table = make_crc15_table()
       (static_cast<unsigned>(crc) << 8 ^ crc15_table[(crc >> 7 ^ byte) & 0xFFU]) & 0x7FFFU);
 }
 
-/// The first bits of a frame, as many as `count` says, in the low end of `bits`.
+/// The first `count` bits of a frame, in the low end of `bits`.
 struct Header {
   std::uint64_t bits = 0;
   unsigned count = 0;
@@ -117,15 +119,15 @@ struct Header {
   }
 };
 
-/// Feeds a header that does not fill whole bytes: alternating bits in front of it, ending in a recessive one,
-/// cause no stuff bit and leave the automaton as an idle bus does.
+/// Feeds a header that does not fill whole bytes. It fills up the front with alternating bits that end in a
+/// recessive bit. These cause no stuff bit and leave the automaton in the state of an idle bus.
 constexpr void feed_header(StuffCounter& stuff, const Header& header) noexcept {
   constexpr std::uint64_t alternating = 0x5555'5555'5555'5555;
   const unsigned bytes = (header.count + 7) / 8;
   stuff.feed(header.count >= 64 ? header.bits : alternating << header.count | header.bits, bytes);
 }
 
-/// Start of frame and arbitration field, without the last bit of the latter (RTR or RRS).
+/// Start of frame and arbitration field, without its last bit (RTR or RRS).
 [[nodiscard]] constexpr Header identifier_bits(const Frame& frame) noexcept {
   Header header;
   header.append(0, 1);
@@ -157,8 +159,8 @@ constexpr void feed_header(StuffCounter& stuff, const Header& header) noexcept {
     stuff.feed(frame.data[i]);
     crc = crc15_step(crc, frame.data[i]);
   }
-  // The checksum, and one bit unlike its last: it fills the byte, and brings out a stuff bit that is due
-  // after the checksum.
+  // The checksum, then one bit that differs from its last bit. That bit fills the byte, and counts a stuff
+  // bit that is due after the checksum.
   const unsigned padding = (crc & 1U) ^ 1U;
   stuff.feed(static_cast<unsigned>(crc) << 1 | padding, 2);
 
@@ -168,8 +170,8 @@ constexpr void feed_header(StuffCounter& stuff, const Header& header) noexcept {
       header.count + static_cast<std::uint32_t>(8 * data_bytes) + checksum + stuff.count() + trailer, 0};
 }
 
-/// Stuff bit counter, checksum (17 bits up to 16 bytes, else 21) and the fixed stuff bit before every fourth
-/// of them.
+/// The stuff bit counter, the checksum (17 bits up to 16 data bytes, else 21) and the fixed stuff bits. One
+/// fixed stuff bit precedes every four bits.
 [[nodiscard]] constexpr std::uint32_t fd_checksum_bits(std::size_t length) noexcept {
   return length <= 16 ? 4 + 17 + 6 : 4 + 21 + 7;
 }
@@ -192,7 +194,7 @@ inline constexpr std::uint32_t fd_trailer_bits = 13;  // as in a classic frame
   StuffCounter stuff;
   feed_header(stuff, header);
   for (std::size_t i = 0; i < length; ++i) stuff.feed(frame.data[i]);
-  // A stuff bit that is due after the last data bit is not sent: the first fixed one stands in its place.
+  // A stuff bit that is due after the last data bit is not sent: the first fixed stuff bit replaces it.
 
   const std::uint32_t nominal = arbitration_bits + arbitration.count() + fd_trailer_bits;
   const std::uint32_t data = header.count - arbitration_bits + static_cast<std::uint32_t>(8 * length) +
@@ -200,8 +202,8 @@ inline constexpr std::uint32_t fd_trailer_bits = 13;  // as in a classic frame
   return frame.bit_rate_switch ? FrameBits{nominal, data} : FrameBits{nominal + data, 0};
 }
 
-/// Bits of the stuffed part that do not depend on the length: classic all but the data; FD up to BRS, and ESI
-/// with DLC.
+/// The bits of the stuffed part whose number does not depend on the length. Classic: all but the data. FD: up
+/// to BRS, and ESI with DLC.
 [[nodiscard]] constexpr std::uint32_t stuffed_classic_bits(bool extended) noexcept {
   return extended ? 54 : 34;
 }
@@ -210,7 +212,8 @@ inline constexpr std::uint32_t fd_trailer_bits = 13;  // as in a classic frame
 }
 inline constexpr std::uint32_t fd_control_bits = 5;
 
-/// The bits of a frame of `length` bytes when the stuffed parts gain what `stuff(bits)` says.
+/// The bits of a frame of `length` bytes. `stuff(bits)` gives the number of stuff bits in a part of `bits`
+/// bits.
 template <class StuffBits>
 [[nodiscard]] constexpr FrameBits frame_bits_by_length(std::size_t length, FrameFormat format,
                                                        StuffBits stuff) noexcept {
@@ -229,36 +232,39 @@ template <class StuffBits>
 
 }  // namespace detail
 
-/// The exact bits of this frame, intermission included. A length that the format does not know counts as the
-/// next longer one, at most the longest; data bytes of a remote frame do not exist. About 20 ns for 8 bytes.
+/// Returns the exact bits of this frame, intermission included. About 20 ns for 8 bytes. A length that the
+/// format does not have counts as the next longer one, at most the longest. Data bytes of a remote frame are
+/// ignored.
 [[nodiscard]] constexpr FrameBits frame_bits(const Frame& frame) noexcept {
   return frame.fd ? detail::fd_frame_bits(frame) : detail::classic_frame_bits(frame);
 }
 
-/// The bits of a frame of `length` data bytes that needs no stuff bit.
+/// Returns the bits of a frame of `length` data bytes without stuff bits: the lower bound.
 [[nodiscard]] constexpr FrameBits min_frame_bits(std::size_t length, FrameFormat format = {}) noexcept {
   return detail::frame_bits_by_length(length, format,
                                       [](std::uint32_t) noexcept { return std::uint32_t{0}; });
 }
 
-/// A bound that no frame of `length` data bytes exceeds: n bits gain at most (n - 1) / 4 stuff bits. FD
-/// frames count as many of those as can be at the slower rate, so the bound holds for the time as well.
+/// Returns the upper bound for a frame of `length` data bytes. It counts (n - 1) / 4 stuff bits for n bits.
+/// For FD, as many stuff bits as possible count at the slower rate, so that the bound also holds for the
+/// time.
 [[nodiscard]] constexpr FrameBits max_frame_bits(std::size_t length, FrameFormat format = {}) noexcept {
   return detail::frame_bits_by_length(length, format,
                                       [](std::uint32_t bits) noexcept { return (bits - 1) / 4; });
 }
 
-/// What frames of random identifiers and data have on average.
+/// The mean bits of frames with random identifiers and data.
 struct MeanFrameBits {
   double nominal = 0;
   double data = 0;
 
+  /// All bits, at either rate.
   [[nodiscard]] constexpr double total() const noexcept { return nominal + data; }
 };
 
 namespace detail {
 
-/// The stuffing automaton for bits that may be random: how likely each of its states is.
+/// The stuffing automaton for random bits: it holds the probability of each state.
 class MeanStuffCounter {
  public:
   constexpr MeanStuffCounter() noexcept { likely_[StuffState::after(true, 1).index] = 1; }
@@ -269,7 +275,7 @@ class MeanStuffCounter {
   constexpr void feed_random(std::size_t width) noexcept {
     while (width-- > 0) step(0.5);
   }
-  /// Stuff bits between the bits fed so far, and one that is due after them.
+  /// The expected stuff bits between the bits fed so far. due() gives the one after the last bit.
   [[nodiscard]] constexpr double count() const noexcept { return count_; }
   [[nodiscard]] constexpr double due() const noexcept {
     return likely_[StuffState::after(false, 5).index] + likely_[StuffState::after(true, 5).index];
@@ -304,8 +310,8 @@ constexpr void feed_random_identifier(MeanStuffCounter& stuff, bool extended) no
 
 }  // namespace detail
 
-/// The mean bits of a frame of `length` data bytes, over random identifiers, data and checksums. Some microseconds:
-/// not for the cycle.
+/// Returns the mean bits of a frame of `length` data bytes, over random identifiers, data and checksums. Not
+/// real-time safe: it takes some microseconds.
 [[nodiscard]] constexpr MeanFrameBits mean_frame_bits(std::size_t length, FrameFormat format = {}) noexcept {
   const FrameBits least = min_frame_bits(length, format);
   const std::uint8_t code = fd_length_code(format.fd ? length : std::min(length, max_classic_length));
@@ -328,8 +334,8 @@ constexpr void feed_random_identifier(MeanStuffCounter& stuff, bool extended) no
   return {least.nominal + arbitration + rest, 0};
 }
 
-/// How long these bits occupy the bus, rounded up to the nanosecond. Bit rates in bit/s; a rate of 0 counts
-/// as 1.
+/// Returns the time for which these bits occupy the bus, rounded up to the nanosecond. Bit rates are in
+/// bit/s; 0 counts as 1. Real-time safe.
 [[nodiscard]] constexpr Duration transmission_time(FrameBits bits, std::uint32_t bit_rate,
                                                    std::uint32_t data_bit_rate) noexcept {
   const auto phase = [](std::uint32_t count, std::uint32_t rate) noexcept {
@@ -340,7 +346,7 @@ constexpr void feed_random_identifier(MeanStuffCounter& stuff, bool extended) no
       static_cast<Duration::rep>(phase(bits.nominal, bit_rate) + phase(bits.data, data_bit_rate)));
 }
 
-/// How long this very frame occupies the bus.
+/// Returns the time for which this frame occupies the bus, from its exact bits. Real-time safe.
 [[nodiscard]] constexpr Duration transmission_time(const Frame& frame, std::uint32_t bit_rate,
                                                    std::uint32_t data_bit_rate) noexcept {
   return transmission_time(frame_bits(frame), bit_rate, data_bit_rate);

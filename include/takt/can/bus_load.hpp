@@ -1,16 +1,17 @@
-// How busy a bus is: worked out for a plan before anything is built, and measured while it runs.
+// Bus load: computed for a plan before anything is built, and measured while the bus runs.
 //
-// bus_load() adds up what is to be sent in one cycle, by the bounds of can/bits.hpp. Twenty drives with a command and
-// a status each, and a SYNC, on one classic bus at 1 Mbit/s:
+// bus_load() adds up the frames of one cycle, by the bounds of can/bits.hpp. Example: twenty drives with a
+// command and a status each, and a SYNC, on one classic bus at 1 Mbit/s:
 //
 //     constexpr std::array plan = {can::PlannedFrame{.length = 8, .period = 1ms, .count = 40},
 //                                  can::PlannedFrame{.length = 0, .period = 1ms}};
+//
 //     constexpr can::BusLoad load = *can::bus_load(plan, {1'000'000}, 1ms);
-//     load.worst.time      5455 us = 40 * 135 + 55: five times what there is, so
+//     load.worst.time      5455 us = 40 * 135 + 55: more than five times the cycle
 //     load.fits()          false; two CAN FD buses with packed commands need 808 us each
 //
-// BusMeter is told each frame, and knows the load of the last moments and, for each message that it watches, rate, jitter
-// and how many are missing.
+// BusMeter takes every frame of a running bus. It gives the load of the last moments. For each watched
+// message it gives the rate, the jitter and the number of missing frames.
 #pragma once
 
 #include <algorithm>
@@ -26,37 +27,38 @@
 
 namespace takt::can {
 
-/// In bit/s.
+/// Bit rates in bit/s.
 struct BitRates {
   std::uint32_t nominal = 1'000'000;
-  std::uint32_t data = 5'000'000;  ///< of the data phase of FD frames that switch
+  std::uint32_t data = 5'000'000;  ///< of the data phase of FD frames with bit-rate switch
 };
 
-/// Frames that are sent once in each period.
+/// Frames of one kind: each is sent once in each period.
 struct PlannedFrame {
   FrameFormat format{};
   std::uint8_t length = 8;  ///< data bytes
   Duration period{};
-  std::uint32_t count = 1;  ///< how many such frames there are
+  std::uint32_t count = 1;  ///< number of such frames
 };
 
-/// What a plan takes of one cycle.
+/// The bus time that a plan takes in one cycle.
 struct CycleLoad {
   double frames = 0;
   double nominal_bits = 0;
   double data_bits = 0;
-  double time = 0;         ///< s: bits by their rates
-  double utilisation = 0;  ///< of the cycle; more than 1 cannot be sent
+  double time = 0;         ///< s: the bits divided by their bit rates
+  double utilisation = 0;  ///< share of the cycle; a plan above 1 cannot be sent
 };
 
+/// The load of a plan in the best, the average and the worst cycle.
 struct BusLoad {
   Duration cycle{};
-  CycleLoad
-      least;       ///< no stuff bits; frames of longer periods are not due in this cycle, if they need not be
-  CycleLoad mean;  ///< random identifiers and data; of frames of longer periods their share
-  CycleLoad worst;  ///< as many stuff bits as can be; all frames of longer periods are due in this cycle
+  CycleLoad least;  ///< no stuff bits; without the frames of longer periods that can be sent in another cycle
+  CycleLoad mean;   ///< random identifiers and data; frames of longer periods count by their share
+  CycleLoad worst;  ///< most possible stuff bits; all frames of longer periods fall into this cycle
 
-  /// Whether even the worst cycle leaves what is asked for. Usual: 0.8 for a planned cycle, 0.5 with events.
+  /// Returns whether the worst cycle uses at most this share of the bus. Usual: 0.8 for a planned cycle, 0.5
+  /// with events.
   [[nodiscard]] constexpr bool fits(double at_most = 1) const noexcept {
     return worst.utilisation <= at_most;
   }
@@ -75,7 +77,7 @@ constexpr void finish(CycleLoad& load, BitRates rates, Duration cycle) noexcept 
   load.utilisation = load.time / to_seconds(cycle);
 }
 
-/// to - from; where that is beyond the range, its end: stamps may come from outside.
+/// Returns to - from, clamped to the range of Duration, because stamps may come from outside.
 [[nodiscard]] constexpr Duration between(Time from, Time to) noexcept {
   const Duration a = from.time_since_epoch();
   const Duration b = to.time_since_epoch();
@@ -85,9 +87,10 @@ constexpr void finish(CycleLoad& load, BitRates rates, Duration cycle) noexcept 
 
 }  // namespace detail
 
-/// What a plan takes of each cycle of a bus, control cycles of a length of your choice: usually the shortest period.
-/// Remote frames count as data frames without data. Error frames and repetitions are not planned: leave room.
-/// Errors: bad_plan (a period, the cycle or a bit rate that is not positive), wrong_length (which no such frame has).
+/// Returns the load of one cycle of a bus. The cycle is usually the shortest period of the plan. Remote
+/// frames count as data frames without data. Error frames and repetitions are not planned: leave room for
+/// them. Errors: bad_plan (a period, the cycle or a bit rate is not positive), wrong_length (a length that
+/// the format lacks).
 [[nodiscard]] constexpr Result<BusLoad> bus_load(std::span<const PlannedFrame> plan, BitRates rates,
                                                  Duration cycle) noexcept {
   if (cycle <= Duration(0) || rates.nominal == 0 || rates.data == 0) return fail(Errc::bad_plan);
@@ -111,11 +114,12 @@ constexpr void finish(CycleLoad& load, BitRates rates, Duration cycle) noexcept 
   return load;
 }
 
-/// The mean time of a frame on the wire, by its format and length alone: a look-up, for adding up how busy a bus was where the exact
-/// length of each frame (can/bits.hpp) costs too much. About 1 % off over many frames of random data, at most 20 % for one frame.
+/// The mean time of a frame on the wire, from a table by format and length. For adding up the load of a bus
+/// where the exact length of each frame (can/bits.hpp) costs too much. About 1 % off over many frames of
+/// random data; at most 20 % off for one frame.
 class MeanFrameTimes {
  public:
-  /// A rate of 0 counts as 1. Some 100 us: for set-up.
+  /// Computes the table. A rate of 0 counts as 1. Not real-time safe: it takes some 100 us.
   explicit constexpr MeanFrameTimes(BitRates rates) noexcept {
     for (std::size_t format = 0; format < formats; ++format) {
       for (std::size_t code = 0; code < codes; ++code) {
@@ -124,8 +128,8 @@ class MeanFrameTimes {
     }
   }
 
-  /// A remote frame has no data; a length that the format does not know counts as the next longer one, at most the longest.
-  /// Real-time safe.
+  /// Returns the mean time of a frame. A remote frame counts without data. A length that the format lacks
+  /// counts as the next longer one, at most the longest. Real-time safe.
   [[nodiscard]] constexpr Duration time_of(const Frame& frame) const noexcept {
     const std::uint8_t code = frame.remote ? std::uint8_t{0} : fd_length_code(frame.length);
     return times_[index_of({frame.extended, frame.fd, frame.bit_rate_switch})][code];
@@ -133,7 +137,7 @@ class MeanFrameTimes {
 
  private:
   static constexpr std::size_t formats =
-      6;  ///< 11 or 29 bits, of classic frames, FD, FD with bit-rate switch
+      6;  ///< 11 or 29 bits; each as classic, FD, and FD with bit-rate switch
   static constexpr std::size_t codes = fd_lengths.size();
 
   [[nodiscard]] static constexpr std::size_t index_of(FrameFormat format) noexcept {
@@ -154,33 +158,34 @@ class MeanFrameTimes {
   std::array<std::array<Duration, codes>, formats> times_{};
 };
 
-/// What BusMeter knows of one message.
+/// The statistics of one message.
 struct MessageStatistics {
   std::uint64_t frames = 0;
-  std::uint64_t missing = 0;  ///< gaps in multiples of the period; 0 without one
-  Time last{};                ///< of the newest frame; meaningless without frames
-  Duration shortest{};        ///< between two frames that follow each other, none missing between them
+  std::uint64_t missing = 0;  ///< missing frames, from gaps in multiples of the period; 0 without a period
+  Time last{};                ///< stamp of the newest frame; meaningless without frames
+  Duration shortest{};        ///< interval between two successive frames with none missing between them
   Duration longest{};
   double mean = 0;  ///< s, of the same intervals; 0 before the second frame
 
-  /// In frames per second; 0 before the second frame.
+  /// Frames per second; 0 before the second frame.
   [[nodiscard]] constexpr double rate() const noexcept { return mean > 0 ? 1 / mean : 0; }
-  /// From the shortest to the longest interval.
+  /// The longest interval minus the shortest.
   [[nodiscard]] constexpr Duration jitter() const noexcept { return longest - shortest; }
 };
 
-/// Measures a bus from its frames, their stamps being the time. Memory is fixed: it watches up to `MaxMessages`, and adds
-/// up the time on the wire in `Slices` slices of its window. All but watch(), which is for set-up, is real-time safe:
-/// note() costs the exact length of the frame (can/bits.hpp), and a binary search. One thread.
+/// Measures the load of a bus from the stamps of its frames. Memory is fixed: it watches up to `MaxMessages`
+/// messages, and adds up the time on the wire in `Slices` slices of its window. Real-time safe except
+/// watch(), which is for set-up. Each note() computes the exact length of the frame (can/bits.hpp) and does a
+/// binary search. One thread.
 template <std::size_t MaxMessages = 64, std::size_t Slices = 20>
 class BusMeter {
  public:
-  /// `window`: over how long load() looks back; at least a nanosecond for each slice is taken.
+  /// Argument `window`: how far load() looks back. Each slice has at least 1 ns.
   constexpr BusMeter(BitRates rates, Duration window) noexcept
       : rates_(rates), slice_(std::max<Duration>(window / Slices, Duration(1))) {}
 
-  /// Keeps statistics of a message from now on. `period`: when a frame is missing; 0: never. False: it is watched already, or
-  /// there is no room.
+  /// Starts the statistics of a message. `period`: the expected interval, by which missing frames are
+  /// counted; 0: none are counted. Returns false if the message is watched already or there is no room.
   constexpr bool watch(std::uint32_t id, bool extended, Duration period = {}) noexcept {
     const std::uint64_t key = key_of(id, extended);
     Watched* const at = std::lower_bound(begin(), end(), key, before);
@@ -191,8 +196,9 @@ class BusMeter {
     return true;
   }
 
+  /// Adds a frame. Error frames are ignored. Real-time safe.
   constexpr void note(const Frame& frame) noexcept {
-    if (frame.error) return;  // a report, whose time on the wire nobody knows
+    if (frame.error) return;  // a report of the controller: its time on the wire is unknown
     const Duration time = transmission_time(frame, rates_.nominal, rates_.data);
     busy_in(slice_of(frame.stamp), time);
     first_ = any_ ? std::min(first_, frame.stamp) : frame.stamp;
@@ -205,8 +211,8 @@ class BusMeter {
     }
   }
 
-  /// The part of the window before `now` in which the bus was busy; of the time since the first frame, while that is
-  /// shorter. 0 before any frame.
+  /// Returns the share of the window before `now` in which the bus was busy. Before the window is full, the
+  /// share since the first frame counts. 0 before any frame.
   [[nodiscard]] constexpr double load(Time now) const noexcept {
     if (!any_ || now <= first_) return 0;
     const std::int64_t newest = slice_of(now);
@@ -219,7 +225,7 @@ class BusMeter {
     return to_seconds(busy) / to_seconds(detail::between(std::max(window_start, first_), now));
   }
 
-  /// Nothing, if the message is not watched.
+  /// Returns the statistics of a message; nullopt if it is not watched.
   [[nodiscard]] constexpr std::optional<MessageStatistics> statistics(std::uint32_t id,
                                                                       bool extended) const noexcept {
     const Watched* const watched = find(*this, key_of(id, extended));
@@ -227,7 +233,8 @@ class BusMeter {
     return watched->statistics;
   }
 
-  /// How many watched messages with a period are later than one and a half of it; those never heard are.
+  /// Returns how many watched messages are later than 1.5 periods, or were never received. Messages without a
+  /// period are not counted.
   [[nodiscard]] constexpr std::size_t overdue(Time now) const noexcept {
     return static_cast<std::size_t>(std::count_if(begin(), end(), [&](const Watched& watched) {
       const bool never = watched.statistics.frames == 0;
@@ -236,10 +243,10 @@ class BusMeter {
     }));
   }
 
-  /// Frames of messages that nobody watches.
+  /// The number of frames of messages that are not watched.
   [[nodiscard]] constexpr std::uint64_t unwatched() const noexcept { return unwatched_; }
 
-  /// Begins the statistics anew; what is watched stays.
+  /// Resets the statistics. The watched messages stay.
   constexpr void reset_statistics() noexcept {
     for (Watched* watched = begin(); watched != end(); ++watched) watched->statistics = {};
     unwatched_ = 0;
@@ -278,12 +285,12 @@ class BusMeter {
   }
 
   constexpr void busy_in(std::int64_t number, Duration time) noexcept {
-    // Times before the epoch do not occur; a stamp that is none must not become an index.
+    // Times before the epoch do not occur, but a wrong stamp must not become an index out of range.
     Slice& slice = slices_[static_cast<std::uint64_t>(number) % Slices];
     if (slice.number > number) {
       const std::uint64_t ahead =
           static_cast<std::uint64_t>(slice.number) - static_cast<std::uint64_t>(number);
-      if (ahead <= Slices) return;  // a frame from before the window; further ahead, the slice was wrong
+      if (ahead <= Slices) return;  // a frame from before the window; if further ahead, the slice was wrong
     }
     if (slice.number != number) slice = {number, {}};
     slice.busy += time;

@@ -1,10 +1,12 @@
-// What a controller says of its bus: the error frames of Linux's SocketCAN as a plain struct, and a running account of them.
+// Error frames of Linux's SocketCAN, decoded into a plain struct, and a summary of them for a bus.
 //
 //     if (const auto report = can::decode_bus_report(frame)) health.note(*report);
 //     if (health.state == can::BusState::bus_off) ...
 //
-// Source of the layout: Linux, include/uapi/linux/can/error.h. Other transports and simulated buses report in the same form.
-// Pure, real-time safe, usable in constant expressions; no bytes of a frame do harm.
+// Other transports and simulated buses report in the same form. Pure, real-time safe, usable in constant
+// expressions. Frames may hold any bytes.
+//
+// Source of the layout: Linux, include/uapi/linux/can/error.h.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +17,15 @@
 
 namespace takt::can {
 
-/// The fault confinement of ISO 11898-1, by the larger of a controller's two error counters.
+/// The error state of ISO 11898-1, by the larger of a controller's two error counters.
 enum class BusState : std::uint8_t {
   active,   ///< below 96
   warning,  ///< from 96
-  passive,  ///< from 128: the controller no longer destroys the frames that it finds wrong
-  bus_off,  ///< from 256: it takes no part until it is restarted
+  passive,  ///< from 128: the controller no longer destroys the frames in which it finds an error
+  bus_off,  ///< from 256: it neither sends nor receives until it is restarted
 };
 
-/// Where in a frame a protocol error was seen. The numbers are the segment codes of the SJA1000.
+/// The field of a frame in which a protocol error was seen. The numbers are the segment codes of the SJA1000.
 enum class FrameField : std::uint8_t {
   unspecified = 0x00,
   id_28_to_21 = 0x02,  ///< of 11 bits: 10 to 3
@@ -47,21 +49,22 @@ enum class FrameField : std::uint8_t {
   acknowledge_delimiter = 0x1B,
 };
 
-/// What was wrong with the bits of a frame; a controller may name several, or none.
+/// The errors in the bits of a frame. A controller may report several, or none.
 struct ProtocolError {
-  bool bit = false;            ///< a bit read back was not the one sent
-  bool form = false;           ///< a bit of fixed value had the other
+  bool bit = false;            ///< a bit that was read back differs from the one sent
+  bool form = false;           ///< a bit of fixed value was wrong
   bool stuff = false;          ///< six equal bits
   bool dominant_bit = false;   ///< a dominant bit could not be sent
   bool recessive_bit = false;  ///< a recessive bit could not be sent
-  bool overload = false;
-  bool active_flag = false;  ///< the announcement of an error by an error-active node
-  bool sending = false;      ///< while this controller was sending
+  bool overload = false;       ///< overload frames
+  bool active_flag = false;    ///< an error-active node sent its error flag
+  bool sending = false;        ///< while this controller was sending
   FrameField field = FrameField::unspecified;
 
   friend constexpr bool operator==(const ProtocolError&, const ProtocolError&) = default;
 };
 
+/// The two error counters of a controller.
 struct ErrorCounters {
   std::uint8_t transmit = 0;
   std::uint8_t receive = 0;
@@ -69,19 +72,19 @@ struct ErrorCounters {
   friend constexpr bool operator==(const ErrorCounters&, const ErrorCounters&) = default;
 };
 
-/// One error frame.
+/// The content of one error frame.
 struct BusReport {
-  std::optional<BusState> state{};  ///< that the controller is in from now on
-  bool restarted = false;           ///< after bus-off
-  bool transmit_timeout = false;    ///< the driver waited too long for a frame to leave
-  bool no_acknowledge = false;      ///< no other node received what was sent
-  bool bus_error = false;           ///< of any kind; repeated without end on some faults
-  bool transceiver_error = false;   ///< a wire broken or shorted
-  bool receive_overflow = false;    ///< frames were lost in the controller
-  bool transmit_overflow = false;
+  std::optional<BusState> state{};                 ///< new state of the controller
+  bool restarted = false;                          ///< after bus-off
+  bool transmit_timeout = false;                   ///< the driver waited too long for a frame to leave
+  bool no_acknowledge = false;                     ///< no other node received what was sent
+  bool bus_error = false;                          ///< any bus error; some faults repeat it without end
+  bool transceiver_error = false;                  ///< a wire is broken or shorted
+  bool receive_overflow = false;                   ///< frames were lost in the controller
+  bool transmit_overflow = false;                  ///< frames were lost before sending
   std::optional<std::uint8_t> arbitration_lost{};  ///< in this bit of the frame; 0: not known
   std::optional<ProtocolError> protocol_error{};
-  std::optional<ErrorCounters> counters{};  ///< Linux before 6.0 does not say when it tells them: none
+  std::optional<ErrorCounters> counters{};  ///< none from Linux before 6.0, which does not mark them
 
   friend constexpr bool operator==(const BusReport&, const BusReport&) = default;
 };
@@ -134,7 +137,7 @@ inline constexpr unsigned controller_active = 0x40;
                                    (error.active_flag ? 0x40U : 0) | (error.sending ? 0x80U : 0));
 }
 
-/// The worst state that the frame names: whoever reads it wrongly must do so on the safe side.
+/// The worst state in the frame: if the frame is misread, the error is then on the safe side.
 [[nodiscard]] constexpr std::optional<BusState> state_in(bool bus_off, unsigned controller,
                                                          bool restarted) noexcept {
   if (bus_off) return BusState::bus_off;
@@ -146,7 +149,8 @@ inline constexpr unsigned controller_active = 0x40;
 
 }  // namespace detail
 
-/// What an error frame says. Classes that are not known are passed over. Errors: wrong_format (no error frame), wrong_length.
+/// Decodes an error frame. Unknown error classes are ignored. Errors: wrong_format (not an error frame),
+/// wrong_length.
 [[nodiscard]] constexpr Result<BusReport> decode_bus_report(const Frame& frame) noexcept {
   using detail::ErrorClass;
   if (!frame.error) return fail(Errc::wrong_format);
@@ -169,8 +173,8 @@ inline constexpr unsigned controller_active = 0x40;
   return report;
 }
 
-/// The error frame that says so: for simulated buses and other transports. A state of warning or passive is told of both
-/// directions.
+/// Returns the error frame of a report, for simulated buses and other transports. It reports the states
+/// warning and passive for both directions.
 [[nodiscard]] constexpr Frame make_error_frame(const BusReport& report) noexcept {
   using detail::ErrorClass;
   Frame frame;
@@ -208,10 +212,10 @@ inline constexpr unsigned controller_active = 0x40;
   return frame;
 }
 
-/// What the reports of a bus came to, from its opening on.
+/// The summary of a bus's reports since it was opened.
 struct BusHealth {
-  BusState state = BusState::active;  ///< as far as we were told
-  ErrorCounters counters{};           ///< the last ones told
+  BusState state = BusState::active;  ///< the last reported state
+  ErrorCounters counters{};           ///< the last reported counters
   std::uint64_t reports = 0;
   std::uint64_t bus_offs = 0;
   std::uint64_t restarts = 0;
@@ -219,8 +223,9 @@ struct BusHealth {
   std::uint64_t missing_acknowledges = 0;
   std::uint64_t arbitrations_lost = 0;
   std::uint64_t protocol_errors = 0;
-  std::uint64_t overflows = 0;  ///< of the controller, in either direction
+  std::uint64_t overflows = 0;  ///< of the controller's receive or transmit buffer
 
+  /// Adds a report. Real-time safe.
   constexpr void note(const BusReport& report) noexcept {
     ++reports;
     if (report.state == BusState::bus_off) ++bus_offs;

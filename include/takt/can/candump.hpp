@@ -1,17 +1,18 @@
-// Log lines of candump -L (can-utils), which the field's tools exchange recordings of CAN buses in:
+// Log lines of candump -L (can-utils), the usual format for exchanging CAN recordings:
 //
-//     (1795208238.156435) vcan0 123#DEADBEEF            data, 11-bit identifier: three digits
-//     (1795208238.156435) vcan0 1ABCDEF0#00             29-bit identifier: eight digits
-//     (1795208238.156435) can1 123#R4                   remote frame that asks for 4 bytes; none is written as R
-//     (1795208238.156435) can1 5A1##5112233             CAN FD: a digit of flags (1 bit-rate switch, 2 ESI, 4 FD), then data
-//     (1795208238.156435) can1 20000040#0000000000000000    error frame: its classes with bit 29 set
-//     (1795208238.156435) can1 123#00 R                 candump -x, and python-can: R received, T transmitted
+//   - (1795208238.156435) vcan0 123#DEADBEEF      data, 11-bit identifier: three digits
+//   - (1795208238.156435) vcan0 1ABCDEF0#00       29-bit identifier: eight digits
+//   - (1795208238.156435) can1 123#R4             remote frame for 4 bytes; for 0 bytes, it is R alone
+//   - (1795208238.156435) can1 5A1##5112233       CAN FD: flag digit (1 bit-rate switch, 2 ESI, 4 FD), data
+//   - (1795208238.156435) can1 20000040#0000000000000000    error frame: its classes with bit 29 set
+//   - (1795208238.156435) can1 123#00 R           candump -x and python-can: R received, T transmitted
 //
-// Also read: leading blanks, stamps with 1 to 9 decimals, points between the data, and a raw length code
-// (123#0011223344556677_F), which is dropped because a frame has its length. Not read: CAN XL, and candump's output for
-// people, which leaves out the flags of FD and may count its time from anywhere.
+// Also read: leading blanks, stamps with 1 to 9 decimals, points between the data bytes, and a raw length
+// code (123#0011223344556677_F). The length code is dropped, because a frame has its length. Not read: CAN
+// XL, and candump's screen output. That output has no FD flags, and its time may start anywhere.
 //
-// The codec and the reader are real-time safe; can/candump_file.hpp reads files, can/replay.hpp sends them again.
+// The codec and the reader are real-time safe. The header can/candump_file.hpp reads files, can/replay.hpp
+// sends them.
 #pragma once
 
 #include <algorithm>
@@ -29,13 +30,13 @@
 
 namespace takt::can::candump {
 
-/// The name of a network interface: what Linux allows, 1 to 15 letters without blanks.
+/// The name of a network interface, as Linux allows it: 1 to 15 letters without blanks.
 class InterfaceName {
  public:
   static constexpr std::size_t max_length = 15;
 
   constexpr InterfaceName() noexcept = default;
-  /// Error: bad_value.
+  /// Error: bad_value (not such a name).
   [[nodiscard]] static constexpr Result<InterfaceName> create(std::string_view text) noexcept {
     const auto is_graphic = [](char letter) { return letter > ' ' && letter <= '~'; };
     if (text.empty() || text.size() > max_length || !std::all_of(text.begin(), text.end(), is_graphic)) {
@@ -58,8 +59,8 @@ class InterfaceName {
 
 enum class Direction : std::uint8_t { unknown, received, transmitted };
 
-/// One line of a log. The frame's stamp is what the log says, usually since 1970; who took it is not in the log, and counts as
-/// software. Of an error frame the identifier is without bit 29.
+/// One line of a log. The frame's stamp is the log's time, usually since 1970. The log does not contain the
+/// stamp's source, so it is StampSource::software. The identifier of an error frame has no bit 29.
 struct LogEntry {
   Frame frame{};
   InterfaceName interface {};
@@ -68,11 +69,11 @@ struct LogEntry {
   friend constexpr bool operator==(const LogEntry&, const LogEntry&) = default;
 };
 
-/// What is wrong with a line, and where; `line` and `column` count from 1.
+/// The error of a line and its place; `line` and `column` count from 1.
 struct LineError {
   Error error{};
   std::uint32_t column = 0;
-  std::uint64_t line = 0;  ///< 0 where a single line was read
+  std::uint64_t line = 0;  ///< 0 if a single line was read
 
   friend constexpr bool operator==(const LineError&, const LineError&) = default;
 };
@@ -80,7 +81,8 @@ struct LineError {
 template <class T>
 using LineResult = tl::expected<T, LineError>;
 
-/// Letters of the longest line that is read, without its end: 64 bytes of data with points between them, and blanks.
+/// The length of the longest accepted line, without its end: 64 data bytes with points between them, and
+/// blanks.
 inline constexpr std::size_t max_line = 300;
 using Line = can::detail::TextWriter<max_line>;
 
@@ -88,7 +90,7 @@ namespace detail {
 inline constexpr std::uint32_t error_flag = 0x2000'0000;
 inline constexpr std::uint8_t flag_bit_rate_switch = 1, flag_error_state = 2, flag_fd = 4;
 
-/// Reads one line; the place of an error is where the reader stopped.
+/// Parses one line. The place of an error is where the parser stopped.
 class LineParser {
  public:
   explicit constexpr LineParser(std::string_view line) noexcept : text_(line) {}
@@ -166,7 +168,7 @@ class LineParser {
     }
     return length_code(frame);
   }
-  /// Three digits, or eight.
+  /// Parses three digits (11 bits) or eight (29 bits).
   constexpr Status identifier(Frame& frame) noexcept {
     const std::size_t digits = text_.peek_word().find('#');
     if (digits != 3 && digits != 8) return fail(Errc::bad_line);
@@ -201,7 +203,7 @@ class LineParser {
     frame.length = static_cast<std::uint8_t>(length);
     return {};
   }
-  /// Of a classic frame of 8 bytes: the code that was on the bus, 9 to 15.
+  /// The raw length code of a classic frame of 8 bytes, 9 to 15.
   constexpr Status length_code(const Frame& frame) noexcept {
     if (!text_.take('_')) return {};
     const auto code = text_.hex(1);
@@ -257,18 +259,19 @@ constexpr void put_frame(Line& line, const Frame& frame) noexcept {
 }
 }  // namespace detail
 
-/// One line without its end. Errors: bad_line, id_too_large, payload_too_long, wrong_length (none of FD's), bad_value (flags that
-/// FD does not have), out_of_range (a stamp beyond 2^63 ns).
+/// Parses one line without its end. Errors: bad_line, id_too_large, payload_too_long, wrong_length (no FD
+/// length), bad_value (unknown FD flags), out_of_range (a stamp beyond 2^63 ns).
 [[nodiscard]] constexpr LineResult<LogEntry> parse_line(std::string_view line) noexcept {
   return detail::LineParser(line).parse();
 }
 
-/// Decimals of the seconds: candump's six, or nine so that nothing is lost (which can-utils read wrong).
+/// The decimals of the seconds. Six are candump's; nine keep the full stamp, but can-utils misread them.
 enum class Precision : std::uint8_t { microseconds = 6, nanoseconds = 9 };
 
-/// The line, without its end. In microseconds the stamp is rounded down; with nanoseconds parse_line() gives an equal entry.
-/// Errors: bad_value (no interface), out_of_range (a stamp before 0), id_too_large, wrong_format (two of FD, remote and
-/// error; flags of FD without it; an error frame that is extended), wrong_length.
+/// Returns the line without its end. With nanoseconds, parse_line() returns an equal entry; microseconds are
+/// rounded down. Errors: bad_value (no interface), out_of_range (a stamp before 0), id_too_large,
+/// wrong_length, wrong_format. The latter means contradicting flags: two of FD, remote and error, FD flags
+/// without FD, or an extended error frame.
 [[nodiscard]] constexpr Result<Line> format_line(const LogEntry& entry,
                                                  Precision precision = Precision::microseconds) noexcept {
   if (const Status status = detail::check(entry); !status) return fail(status.error());
@@ -287,10 +290,12 @@ enum class Precision : std::uint8_t { microseconds = 6, nanoseconds = 9 };
   return line;
 }
 
-/// Cuts text into lines and reads them, whatever pieces it comes in. Empty lines are skipped.
+/// Splits text into lines and parses them. The text may arrive in pieces of any size. Empty lines are
+/// skipped.
 class LogReader {
  public:
-  /// Takes text off the front of `text` up to the end of the next line; nothing, and all of it taken, if it is not complete.
+  /// Takes text from the front of `text` up to the end of the next line. Without a complete line, it takes
+  /// all of the text and returns nullopt.
   [[nodiscard]] constexpr std::optional<LineResult<LogEntry>> next(std::string_view& text) noexcept {
     while (!text.empty()) {
       const char letter = text.front();
@@ -304,7 +309,7 @@ class LogReader {
     }
     return std::nullopt;
   }
-  /// At the end of the text: the last line, if it has no end.
+  /// Call at the end of the text: returns the last line if it has no line end.
   [[nodiscard]] constexpr std::optional<LineResult<LogEntry>> finish() noexcept {
     ++line_;
     const std::size_t size = std::exchange(size_, 0);
@@ -316,7 +321,7 @@ class LogReader {
     if (!entry) return wrong(entry.error());
     return entry;
   }
-  /// The lines that were read, whole ones.
+  /// The number of complete lines so far.
   [[nodiscard]] constexpr std::uint64_t lines() const noexcept { return line_; }
 
  private:

@@ -1,4 +1,4 @@
-// A log of candump as a file of any size, read line by line. Not for microcontrollers, and not real-time safe.
+// Reads a candump log file of any size, line by line. Not for microcontrollers, and not real-time safe.
 #pragma once
 
 #include <memory>
@@ -10,20 +10,21 @@
 
 namespace takt::can::candump {
 
-/// Owns the file. Memory is bounded, whatever the file holds. One that was moved from is only to be destroyed or assigned to.
+/// Owns the file. Its memory is bounded for every file. A moved-from object may only be destroyed or assigned
+/// to.
 class LogFile {
  public:
-  /// "-" is the standard input. Errors: file_failed, with the reason.
+  /// Opens a file; "-" is the standard input. Error: file_failed, with the reason.
   [[nodiscard]] static SetupResult<LogFile> open(const std::string& path);
 
   LogFile(LogFile&& other) noexcept;
   LogFile& operator=(LogFile&& other) noexcept;
   ~LogFile();
 
-  /// The next line that is not empty; nothing at the end. Errors of a line concern that line alone.
+  /// Returns the next line that is not empty; nullopt at the end. An error concerns that line only.
   [[nodiscard]] std::optional<LineResult<LogEntry>> next() noexcept;
 
-  /// After the end: whether it was one. Error: file_failed.
+  /// After next() returned nullopt: success at the end of the file. Error: file_failed (reading failed).
   [[nodiscard]] const Status& status() const noexcept;
 
  private:

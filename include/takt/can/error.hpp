@@ -1,4 +1,4 @@
-// Every reason for which a frame or a number is refused in the CAN room.
+// The errors of the CAN room.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace takt::can {
 
-/// Numbers are part of the C API: never reused.
+/// The error codes; describe() explains each. Each number is part of the C API and is never reused.
 enum class Errc : std::uint16_t {
   unexpected_id = 1,
   wrong_format = 2,
@@ -30,8 +30,10 @@ enum class Errc : std::uint16_t {
   file_failed = 18,
 };
 
+/// The room of these errors, for takt::Error.
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::can; }
 
+/// One sentence for people. Real-time safe: the text is a constant.
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::unexpected_id:

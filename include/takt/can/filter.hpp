@@ -1,9 +1,12 @@
-// Which identifiers a program wants to hear, as controllers and kernels take it: pairs of identifier and mask, as few as will do.
+// Receive filters: which identifiers a program wants, as the pairs of identifier and mask that kernels and
+// controllers take. merge_filters() makes them few.
 //
-//     std::array wanted = {can::filter_of<DriveStatus>(), can::Filter{.id = 0x080}, can::Filter{.id = 0x180, .mask = 0x780}};
+//     std::array wanted = {can::filter_of<DriveStatus>(), can::Filter{.id = 0x080},
+//                          can::Filter{.id = 0x180, .mask = 0x780}};
 //     const std::span<can::Filter> filters = can::merge_filters(wanted);
 //
-// Pure: works within the caller's memory. For set-up: its time grows with the square of the number of filters.
+// Pure: it works within the caller's memory. It is for set-up: the time grows with the square of the number
+// of filters.
 #pragma once
 
 #include <algorithm>
@@ -17,15 +20,16 @@
 
 namespace takt::can {
 
-/// How many filters a SocketCAN socket takes.
+/// The number of filters that a SocketCAN socket takes.
 inline constexpr std::size_t max_filters = 512;
 
-/// Passes the identifiers of one format that are equal to `id` where `mask` has ones.
+/// Passes the identifiers of one format that equal `id` in the bits that are one in `mask`.
 struct Filter {
   std::uint32_t id = 0;
   std::uint32_t mask = max_extended_id;  ///< of an 11-bit identifier only the lower 11 bits count
   bool extended = false;
 
+  /// Returns whether the filter passes this identifier. Real-time safe.
   [[nodiscard]] constexpr bool passes(std::uint32_t other, bool other_extended) const noexcept {
     const std::uint32_t width = extended ? max_extended_id : max_standard_id;
     return extended == other_extended && ((id ^ other) & mask & width) == 0;
@@ -34,7 +38,8 @@ struct Filter {
   friend constexpr bool operator==(const Filter&, const Filter&) = default;
 };
 
-/// The filter of a typed message (can/message.hpp). Messages of a database have theirs: MessageCodec::filter().
+/// Returns the filter of a typed message (can/message.hpp). For messages of a database, see
+/// MessageCodec::filter().
 template <class T>
 [[nodiscard]] constexpr Filter filter_of() noexcept {
   return {T::message.id, T::message.id_mask, T::message.format.extended};
@@ -42,7 +47,7 @@ template <class T>
 
 namespace detail {
 
-/// Without bits that do not count: two filters that pass the same are then equal.
+/// Clears the bits that do not count, so that filters that pass the same identifiers compare equal.
 [[nodiscard]] constexpr Filter normal_form(const Filter& filter) noexcept {
   const std::uint32_t mask = filter.mask & (filter.extended ? max_extended_id : max_standard_id);
   return {filter.id & mask, mask, filter.extended};
@@ -52,17 +57,17 @@ namespace detail {
   return (wide.mask & ~narrow.mask) == 0 && wide.passes(narrow.id, narrow.extended);
 }
 
-/// How many identifiers it passes.
+/// The number of identifiers that the filter passes.
 [[nodiscard]] constexpr std::uint32_t breadth(const Filter& filter) noexcept {
   return 1U << ((filter.extended ? 29 : 11) - std::popcount(filter.mask));
 }
 
-/// The narrowest filter that passes what either does; both are of one format.
+/// The narrowest filter that passes the identifiers of both. Both must have the same format.
 [[nodiscard]] constexpr Filter join(const Filter& a, const Filter& b) noexcept {
   return normal_form({a.id, a.mask & b.mask & ~(a.id ^ b.id), a.extended});
 }
 
-/// Removes what another one passes as well. Keeps the order.
+/// Removes each filter that another filter covers. Keeps the order.
 [[nodiscard]] constexpr std::span<Filter> without_covered(std::span<Filter> filters) noexcept {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < filters.size(); ++i) {
@@ -75,7 +80,8 @@ namespace detail {
   return filters.first(kept);
 }
 
-/// Joins pairs that differ in one bit of the identifier and in nothing else: what they pass stays the same.
+/// Joins pairs that differ only in this one bit of the identifier. The set of passed identifiers does not
+/// change.
 [[nodiscard]] constexpr std::span<Filter> join_twins(std::span<Filter> filters, std::uint32_t bit) noexcept {
   const auto key = [bit](const Filter& f) { return std::tuple(f.extended, f.mask, f.id & ~bit, f.id & bit); };
   std::ranges::sort(filters, {}, key);
@@ -92,8 +98,8 @@ namespace detail {
   return filters.first(kept);
 }
 
-/// Joins the two neighbours, in the order of identifiers, by which the fewest identifiers that nobody wants get through, and
-/// removes what the joint filter passes as well.
+/// Joins the two neighbours, in the order of identifiers, whose join adds the fewest unwanted identifiers.
+/// Removes the filters that the join covers.
 [[nodiscard]] constexpr std::span<Filter> join_cheapest(std::span<Filter> filters) noexcept {
   std::size_t best = filters.size();
   std::int64_t lowest = 0;
@@ -116,9 +122,11 @@ namespace detail {
 
 }  // namespace detail
 
-/// Replaces filters by fewer, in the front part of their memory, which it returns. While there are more than `limit` (at least
-/// 2, one for each format), the result passes more identifiers than were wanted; otherwise exactly those. It is small, not the
-/// smallest: that search would take exponential time.
+/// Reduces the filters, in place, and returns the front part of the same memory that holds the result.
+/// Argument `limit`: the largest number of filters to return; at least 2 is used, one for each format. The
+/// result passes exactly the same identifiers if that needs no more than `limit` filters. Otherwise it passes
+/// additional ones. The result is small but not always the smallest, because that search takes exponential
+/// time. Not for the cycle.
 [[nodiscard]] constexpr std::span<Filter> merge_filters(std::span<Filter> filters,
                                                         std::size_t limit = max_filters) noexcept {
   std::ranges::transform(filters, filters.begin(), detail::normal_form);

@@ -1,12 +1,13 @@
-// SAE J1939 on CAN: what stands in a 29-bit identifier, and in the NAME by which a device is known. Messages of up to 8 bytes are
-// single frames; takt/can/j1939_transport.hpp carries longer ones, takt/can/j1939_address.hpp gets an address. The signals
-// within (and what is "not available" or an error instead of a number) are the business of takt/dbc/database.hpp.
+// SAE J1939 on CAN: the fields of a 29-bit identifier, and the NAME that identifies a device. Messages of up
+// to 8 bytes are single frames. takt/can/j1939_transport.hpp carries longer ones, and
+// takt/can/j1939_address.hpp claims an address. The signals, with codes such as "not available", are decoded
+// by takt/dbc/database.hpp and takt/can/message.hpp.
 //
 //   identifier   priority 3 bits | page 2 | PF 8 | PS 8 | source address 8
-//   PF below 240 (PDU1): PS is the destination, the parameter group number (PGN) ends in 00
-//   PF from 240  (PDU2): PS belongs to the PGN, and the message is for everybody
+//   PF below 240 (PDU1): PS is the destination; the parameter group number (PGN) ends in 00
+//   PF from 240  (PDU2): PS belongs to the PGN; the message is a broadcast
 //
-// Sources: SAE J1939-21 (identifier), J1939-81 (NAME). Real-time safe, usable in constant expressions.
+// Real-time safe, usable in constant expressions. Sources: SAE J1939-21 (identifier), J1939-81 (NAME).
 #pragma once
 
 #include <array>
@@ -20,23 +21,23 @@
 namespace takt::can::j1939 {
 
 inline constexpr std::uint8_t null_address = 0xFE;       ///< the source of a device without an address
-inline constexpr std::uint8_t broadcast_address = 0xFF;  ///< everybody
-inline constexpr std::uint8_t max_address = 0xFD;        ///< the last that a device can have
-inline constexpr std::uint32_t max_pgn = 0x3'FFFF;
+inline constexpr std::uint8_t broadcast_address = 0xFF;  ///< the destination of a broadcast
+inline constexpr std::uint8_t max_address = 0xFD;        ///< the largest address of a device
+inline constexpr std::uint32_t max_pgn = 0x3'FFFF;       ///< 18 bits
 inline constexpr std::size_t max_message_length = 1785;  ///< bytes: 255 packets of 7
 
-// Parameter groups of the network itself.
+// Parameter groups of the network management and transport.
 inline constexpr std::uint32_t pgn_request = 0xEA00;
 inline constexpr std::uint32_t pgn_transport_data = 0xEB00;
 inline constexpr std::uint32_t pgn_transport_management = 0xEC00;
 inline constexpr std::uint32_t pgn_address_claimed = 0xEE00;
 
-/// Whether messages of this group have a destination.
+/// Returns whether messages of this group have a destination (PDU1).
 [[nodiscard]] constexpr bool is_destined(std::uint32_t pgn) noexcept { return (pgn >> 8 & 0xFFU) < 240; }
 
-/// What an identifier says.
+/// The fields of an identifier.
 struct Id {
-  std::uint8_t priority = 6;  ///< 0 (first) to 7
+  std::uint8_t priority = 6;  ///< 0 (highest) to 7
   std::uint32_t pgn = 0;      ///< 18 bits
   std::uint8_t source = null_address;
   std::uint8_t destination = broadcast_address;
@@ -44,7 +45,7 @@ struct Id {
   friend constexpr bool operator==(const Id&, const Id&) = default;
 };
 
-/// Of the low 29 bits; every number means something.
+/// Decodes the low 29 bits of an identifier. Every number is valid.
 [[nodiscard]] constexpr Id decode_id(std::uint32_t id) noexcept {
   Id decoded;
   decoded.priority = static_cast<std::uint8_t>(id >> 26 & 7U);
@@ -57,7 +58,8 @@ struct Id {
   return decoded;
 }
 
-/// Errors: out_of_range (priority, PGN), bad_value (a destined PGN that does not end in 00, or a destination where there is none).
+/// Encodes an identifier. Errors: out_of_range (priority, PGN), bad_value (a PDU1 PGN that does not end in
+/// 00, or a destination for a PDU2 PGN).
 [[nodiscard]] constexpr Result<std::uint32_t> encode_id(const Id& id) noexcept {
   if (id.priority > 7 || id.pgn > max_pgn) return fail(Errc::out_of_range);
   const bool destined = is_destined(id.pgn);
@@ -65,19 +67,19 @@ struct Id {
   return std::uint32_t{id.priority} << 26 | (id.pgn | (destined ? id.destination : 0U)) << 8 | id.source;
 }
 
-/// A single-frame message. Errors: those of encode_id(), payload_too_long.
+/// Makes a message of a single frame. Errors: those of encode_id(), payload_too_long (more than 8 bytes).
 [[nodiscard]] constexpr Result<Frame> make_frame(const Id& id, std::span<const std::uint8_t> data) noexcept {
   const auto number = encode_id(id);
   if (!number) return fail(number.error());
   return can::make_frame(*number, data, true);
 }
 
-/// Whether a frame can be one of J1939.
+/// Returns whether a frame has the format of J1939: a classic data frame with a 29-bit identifier.
 [[nodiscard]] constexpr bool is_message(const Frame& frame) noexcept {
   return frame.extended && frame.is_data() && !frame.fd && frame.length <= max_classic_length;
 }
 
-/// Who a device is, unique in the world. Of two that want one address, the lower number wins it.
+/// The NAME of a device, unique in the world. If two devices claim one address, the lower NAME number wins.
 struct Name {
   std::uint32_t identity = 0;          ///< 21 bits: a serial number
   std::uint16_t manufacturer = 0;      ///< 11 bits, by SAE
@@ -87,12 +89,12 @@ struct Name {
   std::uint8_t vehicle_system = 0;     ///< 7 bits
   std::uint8_t system_instance = 0;    ///< 4 bits
   std::uint8_t industry_group = 0;     ///< 3 bits
-  bool arbitrary_address = false;      ///< it can take another address than its own
+  bool arbitrary_address = false;      ///< the device can take another address than its preferred one
 
   friend constexpr bool operator==(const Name&, const Name&) = default;
 };
 
-/// The NAME as the number that claims are compared by. Error: out_of_range (a field beyond its bits).
+/// Encodes a NAME as the number that claims are compared by. Error: out_of_range (a field exceeds its bits).
 [[nodiscard]] constexpr Result<std::uint64_t> encode_name(const Name& name) noexcept {
   if (name.identity >= 1U << 21 || name.manufacturer >= 1U << 11 || name.ecu_instance >= 1U << 3 ||
       name.function_instance >= 1U << 5 || name.vehicle_system >= 1U << 7 ||
@@ -106,7 +108,7 @@ struct Name {
          std::uint64_t{name.arbitrary_address} << 63;
 }
 
-/// Bit 48 is reserved and not looked at.
+/// Decodes a NAME. The reserved bit 48 is ignored.
 [[nodiscard]] constexpr Name decode_name(std::uint64_t number) noexcept {
   const auto field = [number](unsigned shift, unsigned bits) {
     return static_cast<std::uint32_t>(number >> shift & ((1U << bits) - 1));

@@ -1,14 +1,16 @@
-// How a J1939 device gets its address and keeps it (SAE J1939-81): it claims one, gives way to lower NAMEs, takes another if its
-// NAME says that it can, and tells whoever asks. Sans-I/O: frames and the time go in, frames come out.
+// How a J1939 device claims and keeps its address (SAE J1939-81). It claims an address, yields to lower NAMEs
+// and answers requests. If its NAME permits that, it claims another address after it lost one. Sans-I/O:
+// frames and the time go in, frames come out.
 //
 //     auto claim = *AddressClaim::create(name, 0x80);
 //     claim.start(now);
+//
 //     each cycle:  for (frame : received) claim.receive(frame, now);
 //                  while (const auto frame = claim.next_frame(now)) bus.send({&*frame, 1});
 //                  if (claim.address()) ... the address may be used
 //
-// A bus on which the device does not hear itself is assumed; a claim of its own NAME is ignored. Not here: the commanded address.
-// Real-time safe.
+// The device must not receive its own frames; a claim with its own NAME is ignored. The commanded address is
+// not supported. Real-time safe. One thread.
 #pragma once
 
 #include <array>
@@ -21,19 +23,21 @@
 
 namespace takt::can::j1939 {
 
-/// How long an address may be contested before it may be used.
+/// The time for which an address may be contested before it may be used.
 inline constexpr Duration claim_time = std::chrono::milliseconds(250);
 
+/// The address claim of one device.
 class AddressClaim {
  public:
   enum class State : std::uint8_t {
     idle,      ///< not started
-    claiming,  ///< an address is claimed, and may be contested still
-    claimed,   ///< it may be used
-    lost,      ///< there is none for this device: it may only answer requests, without an address
+    claiming,  ///< an address is claimed; others may still contest it
+    claimed,   ///< the address may be used
+    lost,      ///< no address left: the device may only answer requests, from the null address
   };
 
-  /// Errors: those of encode_name(), out_of_range (an address above 253).
+  /// Arguments: the device's NAME and its preferred address, 0 to 253. Errors: those of encode_name(),
+  /// out_of_range (the address is above 253).
   [[nodiscard]] static constexpr Result<AddressClaim> create(const Name& name,
                                                              std::uint8_t preferred) noexcept {
     const auto number = encode_name(name);
@@ -42,13 +46,13 @@ class AddressClaim {
     return AddressClaim(*number, preferred);
   }
 
-  /// Claims the preferred address, whatever was before.
+  /// Claims the preferred address, from any state.
   constexpr void start(Time now) noexcept {
     taken_ = {};
     claim(preferred_, now);
   }
 
-  /// Frames that are neither claims nor requests for them are ignored.
+  /// Takes a received frame. Frames other than claims and requests for claims are ignored.
   constexpr void receive(const Frame& frame, Time now) noexcept {
     if (state_ == State::idle || !is_message(frame)) return;
     const Id id = decode_id(frame.id);
@@ -61,7 +65,7 @@ class AddressClaim {
     }
   }
 
-  /// The next frame to be sent, if there is one by now; ask until there is none.
+  /// Returns the next frame that is due at `now`, if any. Call it until it returns nothing.
   [[nodiscard]] constexpr std::optional<Frame> next_frame(Time now) noexcept {
     if (state_ == State::claiming && said_ && now - said_at_ >= claim_time) state_ = State::claimed;
     if (!answers_ || now < answer_at_) return std::nullopt;
@@ -74,7 +78,7 @@ class AddressClaim {
   }
 
   [[nodiscard]] constexpr State state() const noexcept { return state_; }
-  /// The address that may be used; none while there is none.
+  /// Returns the address that may be used; nullopt without one.
   [[nodiscard]] constexpr std::optional<std::uint8_t> address() const noexcept {
     return state_ == State::claimed ? std::optional(address_) : std::nullopt;
   }
@@ -93,7 +97,7 @@ class AddressClaim {
     answer(now);
   }
 
-  /// Another device says that the address is its own.
+  /// Another device claims this address.
   constexpr void contest(std::uint8_t address, std::uint64_t name, Time now) noexcept {
     if (name == name_ || address > max_address) return;
     if (address != address_) {
@@ -120,7 +124,8 @@ class AddressClaim {
     answers_ = true;
     answer_at_ = at;
   }
-  /// Devices without an address, whose frames have the same identifier, answer at different times: 0 to 153 ms.
+  /// Devices without an address send frames with the same identifier. A delay of 0 to 153 ms separates their
+  /// answers.
   [[nodiscard]] constexpr Duration delay() const noexcept {
     return std::chrono::microseconds(600) * static_cast<int>(name_ * 0x9E37'79B9'7F4A'7C15U >> 56);
   }
@@ -136,11 +141,11 @@ class AddressClaim {
   std::uint8_t preferred_;
   std::uint8_t address_ = null_address;
   State state_ = State::idle;
-  bool said_ = false;  ///< the claim has gone out; before, nobody could contest it
+  bool said_ = false;  ///< the claim was sent; before that, no device could contest it
   Time said_at_{};
-  bool answers_ = false;  ///< a claim is to be sent, from answer_at_ on
+  bool answers_ = false;  ///< a claim is due at answer_at_
   Time answer_at_{};
-  std::array<std::uint64_t, 4> taken_{};  ///< addresses of others, one bit each
+  std::array<std::uint64_t, 4> taken_{};  ///< addresses that other devices claimed, one bit each
 };
 
 }  // namespace takt::can::j1939

@@ -1,15 +1,17 @@
-// The sending end of takt/can/j1939_transport.hpp: one message of 9 to 1785 bytes at a time, to everybody (BAM) or to one device
-// (RTS and CTS). Sans-I/O.
+// Sends one J1939 message of 9 to 1785 bytes at a time, as a broadcast (BAM) or to one device (RTS, CTS).
+// Sans-I/O; takt/can/j1939_transport.hpp is the receiving end.
 //
 //     TransportSender sender(own_address);
 //     sender.start(pgn, destination, data, now);
+//
 //     each cycle:  for (frame : received) sender.receive(frame, now);
 //                  sender.poll(now);
 //                  while (const auto frame = sender.next_frame(now)) bus.send({&*frame, 1});
 //                  if (sender.state() == TransportSender::State::done) ...
 //
-// A device may have one message to everybody and one to each other device under way: one sender each. Frames that a bus does not
-// take are lost; ask for the next one when it has room. Real-time safe.
+// A device may send one broadcast and one message to each other device at a time: use one sender for each. A
+// frame that the bus does not take is lost, so call next_frame() only when the bus has room. Real-time safe.
+// One thread.
 #pragma once
 
 #include <algorithm>
@@ -24,22 +26,25 @@
 
 namespace takt::can::j1939 {
 
+/// The sender of one message at a time.
 class TransportSender {
  public:
   enum class State : std::uint8_t {
     idle,
-    sending,  ///< packets are to be sent
-    waiting,  ///< for the receiver
-    done,     ///< all was sent, and by the receiver, if there is one, confirmed
+    sending,  ///< packets are due
+    waiting,  ///< waits for the receiver
+    done,     ///< all packets were sent and, except for a broadcast, confirmed
     failed,   ///< reason() says why
   };
-  /// How often a receiver may ask for packets again in one message.
+  /// How often a receiver may request packets again in one message.
   static constexpr std::uint8_t max_retransmits = 8;
 
+  /// Argument: the address of this device, 0 to 253.
   explicit constexpr TransportSender(std::uint8_t own_address) noexcept : own_(own_address) {}
 
-  /// Copies the data. Errors: no_room (a message is under way), payload_too_long, wrong_length (fewer than 9 bytes), out_of_range
-  /// (PGN), bad_value (a destination that no device can have, or one of a group that has none).
+  /// Starts a message; copies its data, 9 to 1785 bytes. Errors: no_room (a message is in progress),
+  /// payload_too_long, wrong_length (fewer than 9 bytes), out_of_range (PGN). Error bad_value: the
+  /// destination is the null or the own address, or a PDU1 PGN does not end in 00.
   [[nodiscard]] constexpr Status start(std::uint32_t pgn, std::uint8_t destination,
                                        std::span<const std::uint8_t> data, Time now) noexcept {
     if (is_busy()) return fail(Errc::no_room);
@@ -60,7 +65,7 @@ class TransportSender {
     return {};
   }
 
-  /// Frames that are not the receiver's answers are ignored.
+  /// Takes a received frame. Frames that are not the receiver's answers are ignored.
   constexpr void receive(const Frame& frame, Time now) noexcept {
     const Id id = decode_id(frame.id);
     if (!is_busy() || opening_ || is_broadcast() || !detail::is_transport(frame, id)) return;
@@ -79,13 +84,13 @@ class TransportSender {
     }
   }
 
-  /// Gives up on a receiver that is silent for too long. One that says "wait" again and again is waited for, as the standard sets
-  /// no limit: cancel() is the caller's.
+  /// Aborts the message if the receiver is silent for too long. The standard sets no limit for a receiver
+  /// that repeats "wait": for that, call cancel().
   constexpr void poll(Time now) noexcept {
     if (state_ == State::waiting && now > deadline_) give_up(AbortReason::timeout);
   }
 
-  /// The next frame to be sent, if there is one by now; ask until there is none.
+  /// Returns the next frame that is due at `now`, if any. Call it until it returns nothing.
   constexpr std::optional<Frame> next_frame(Time now) noexcept {
     if (abort_) return std::exchange(abort_, std::nullopt);
     if (state_ != State::sending || now < next_at_) return std::nullopt;
@@ -101,16 +106,17 @@ class TransportSender {
     return frame;
   }
 
-  /// Leaves the message off, and tells the receiver.
+  /// Aborts the message and notifies the receiver.
   constexpr void cancel() noexcept {
     if (is_busy()) give_up(AbortReason::other);
   }
 
   [[nodiscard]] constexpr State state() const noexcept { return state_; }
+  /// Returns whether a message is in progress.
   [[nodiscard]] constexpr bool is_busy() const noexcept {
     return state_ == State::sending || state_ == State::waiting;
   }
-  /// Why the last message failed; as the receiver said it, or as was told it.
+  /// The reason why the last message failed, as this end or the receiver reported it.
   [[nodiscard]] constexpr AbortReason reason() const noexcept { return reason_; }
 
  private:
@@ -165,9 +171,9 @@ class TransportSender {
 
   std::uint8_t own_;
   std::uint8_t destination_ = broadcast_address;
-  std::uint8_t sent_ = 0;         ///< packets up to this one, in the present run
+  std::uint8_t sent_ = 0;         ///< the last packet that was sent in the present run
   std::uint8_t asked_up_to_ = 0;  ///< the last packet that may be sent
-  std::uint8_t highest_ = 0;      ///< the last packet that was ever sent
+  std::uint8_t highest_ = 0;      ///< the highest packet that was sent in this message
   std::uint8_t retransmits_ = 0;
   bool opening_ = false;
   State state_ = State::idle;

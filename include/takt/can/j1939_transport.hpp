@@ -1,17 +1,22 @@
-// Messages of 9 to 1785 bytes on J1939 (SAE J1939-21, 5.10): to everybody as BAM, whose packets nobody confirms, or to one device
-// as RTS and CTS, where lost packets are asked for again. Sans-I/O: frames and the time go in, frames and messages come out.
-// takt/can/j1939_sender.hpp is the other end; what both share stands here.
+// Receives J1939 messages of 9 to 1785 bytes (SAE J1939-21, 5.10). Broadcasts (BAM) are not confirmed.
+// Messages to one device (RTS, CTS) are confirmed, and lost packets are requested again. Sans-I/O: frames and
+// the time go in, frames and messages come out. The sending end is takt/can/j1939_sender.hpp. Both ends share
+// parts of this header.
 //
 //     TransportReceiver<4> receiver(own_address);
-//     each cycle:  for (frame : received) if (const auto event = receiver.receive(frame, now)) ... event->message ...
-//                  while (const auto event = receiver.poll(now)) ...        // what came to nothing
+//
+//     each cycle:  for (frame : received)
+//                    if (const auto event = receiver.receive(frame, now)) ... event->message ...
+//
+//                  while (const auto event = receiver.poll(now)) ...        // aborted messages
 //                  while (const auto frame = receiver.next_frame()) bus.send({&*frame, 1});
 //
-// One source has at most one message to everybody and one to this device under way; they are sessions of their own and never
-// mix. Memory is that of the object: `Sessions` times 1785 bytes. Whoever sends from many addresses can have all sessions; others
-// are then refused and counted, and nothing grows. A session lasts, however slowly it is fed, 1.25 s and 200 ms for each packet,
-// and for each that is asked for again: 52.25 s for 255 packets of which none is lost.
-// Real-time safe.
+// Each source can have one broadcast and one message to this device in progress. These are separate sessions
+// and never mix. The memory is inside the object: `Sessions` times 1785 bytes. A sender with many addresses
+// can occupy all sessions; further messages are then refused and counted.
+//
+// Each session ends after a bounded time: 1.25 s, and 200 ms for each packet and each repeated packet. For
+// 255 packets without loss that is 52.25 s. Real-time safe. One thread.
 #pragma once
 
 #include <algorithm>
@@ -28,48 +33,49 @@
 namespace takt::can::j1939 {
 
 inline constexpr std::size_t bytes_per_packet = 7;
-inline constexpr std::size_t min_transport_length = 9;  ///< bytes: what is shorter is one frame
+inline constexpr std::size_t min_transport_length = 9;  ///< bytes: shorter messages are single frames
 
-// Time-outs of J1939-21. This end meets Tr by answering at once.
+// Timeouts of J1939-21. This end always responds within Tr, because it answers at once.
 inline constexpr Duration time_tr =
-    std::chrono::milliseconds(200);  ///< to respond; also the most between two packets
+    std::chrono::milliseconds(200);  ///< to respond; also the longest time between two packets
 inline constexpr Duration time_t1 = std::chrono::milliseconds(750);   ///< receiver: from packet to packet
 inline constexpr Duration time_t2 = std::chrono::milliseconds(1250);  ///< receiver: from its CTS to a packet
 inline constexpr Duration time_t3 =
     std::chrono::milliseconds(1250);  ///< sender: from its last packet to an answer
 inline constexpr Duration time_t4 =
-    std::chrono::milliseconds(1050);  ///< sender: from a CTS that says "wait" to the next
+    std::chrono::milliseconds(1050);  ///< sender: from a CTS that says "wait" to the next CTS
 inline constexpr Duration time_between_packets = std::chrono::milliseconds(50);  ///< of a BAM, at least
 
-/// Why a message came to nothing. Up to 8 and other they are the reasons that stand in an abort frame.
+/// The reason for an aborted message. Values up to 8 and `other` are those of an abort frame.
 enum class AbortReason : std::uint8_t {
-  busy = 1,               ///< a session with this device is open
+  busy = 1,               ///< a session with this device is open already
   resources = 2,          ///< no memory for another session
   timeout = 3,            ///< the other side was silent for too long
-  cts_while_sending = 4,  ///< asked for packets before those asked for were sent
-  retransmits = 5,        ///< asked for packets again too often
+  cts_while_sending = 4,  ///< CTS before the packets of the last CTS were sent
+  retransmits = 5,        ///< packets were requested again too often
   unexpected_data = 6,
-  bad_sequence = 7,  ///< a packet is missing, and cannot be asked for again
+  bad_sequence = 7,  ///< a packet is missing and cannot be requested again
   duplicate = 8,
-  other = 250,     ///< what the other side says makes no sense
-  replaced = 254,  ///< never in a frame: the sender began anew
+  other = 250,     ///< a frame of the other side is invalid
+  replaced = 254,  ///< never in a frame: the sender started a new message
 };
 
 enum class Control : std::uint8_t { rts = 16, cts = 17, end = 19, bam = 32, abort = 255 };
 
+/// Returns the number of packets of a message of `length` bytes.
 [[nodiscard]] constexpr std::uint8_t packets_for(std::size_t length) noexcept {
   return static_cast<std::uint8_t>((length + bytes_per_packet - 1) / bytes_per_packet);
 }
 
 namespace detail {
-/// A frame of the transport protocol; both addresses are of one byte, so that it always exists.
+/// A frame of the transport protocol. Both addresses are one byte, so it cannot fail.
 [[nodiscard]] constexpr Frame transport_frame(std::uint32_t pgn, std::uint8_t source,
                                               std::uint8_t destination,
                                               const std::array<std::uint8_t, 8>& data) noexcept {
   return *make_frame({.priority = 7, .pgn = pgn, .source = source, .destination = destination}, data);
 }
 
-/// A connection management frame: control byte, four bytes of its own, the PGN that the session carries.
+/// A connection management frame: control byte, four bytes of arguments, and the PGN of the session.
 [[nodiscard]] constexpr Frame control_frame(Control control, std::uint8_t source, std::uint8_t destination,
                                             std::uint32_t pgn, std::array<std::uint8_t, 4> own) noexcept {
   std::array<std::uint8_t, 8> data = {static_cast<std::uint8_t>(control), own[0], own[1], own[2], own[3]};
@@ -90,30 +96,32 @@ namespace detail {
 }
 }  // namespace detail
 
-/// What a receiver says of a message: all of it, or why it does not come.
+/// A complete message, or the reason for which it was aborted.
 struct TransportEvent {
   std::uint32_t pgn = 0;
   std::uint8_t source = null_address;
   std::uint8_t destination = broadcast_address;
-  std::optional<AbortReason> aborted{};     ///< nothing: the message is here
-  std::span<const std::uint8_t> message{};  ///< valid until the receiver's next call
+  std::optional<AbortReason> aborted{};     ///< nullopt: `message` holds the complete message
+  std::span<const std::uint8_t> message{};  ///< valid until the next call of the receiver
 };
 
 template <std::size_t Sessions>
+/// Receives the long messages of one device, up to `Sessions` at a time.
 class TransportReceiver {
  public:
+  /// The options of a receiver.
   struct Config {
-    std::uint8_t packets_at_once = 16;  ///< asked for with one CTS, 1 to 255
-    std::uint8_t retransmits = 2;       ///< how often missing packets are asked for again in one message
+    std::uint8_t packets_at_once = 16;  ///< packets requested by one CTS, 1 to 255
+    std::uint8_t retransmits = 2;       ///< how often a message's missing packets are requested again
   };
+  /// The counters of a receiver since its start.
   struct Counters {
     std::uint64_t messages = 0;
-    std::uint64_t aborted = 0;  ///< messages that were begun and came to nothing
-    std::uint64_t refused = 0;  ///< messages for which there was no session
-    std::uint64_t bad =
-        0;  ///< frames that make no sense: sizes that lie, packets of nothing, wrong destinations
-    std::uint64_t duplicates = 0;  ///< packets that had come already
-    std::uint64_t unsent = 0;      ///< answers for which there was no room: next_frame() was not asked
+    std::uint64_t aborted = 0;  ///< messages that were started and aborted
+    std::uint64_t refused = 0;  ///< messages for which no session was free
+    std::uint64_t bad = 0;  ///< invalid frames: wrong sizes, packets without a session, wrong destinations
+    std::uint64_t duplicates = 0;  ///< packets that were received before
+    std::uint64_t unsent = 0;      ///< answers that were lost because next_frame() was not called
 
     friend bool operator==(const Counters&, const Counters&) = default;
   };
@@ -125,7 +133,8 @@ class TransportReceiver {
     config_.packets_at_once = std::max<std::uint8_t>(config.packets_at_once, 1);
   }
 
-  /// Frames that are not of the transport protocol, for others, or this device's own are ignored.
+  /// Takes a received frame. Returns an event if it completes or aborts a message. Frames of other protocols,
+  /// for other devices or from this device are ignored. Real-time safe.
   constexpr std::optional<TransportEvent> receive(const Frame& frame, Time now) noexcept {
     const Id id = decode_id(frame.id);
     if (!detail::is_transport(frame, id) || id.source == own_) return std::nullopt;
@@ -145,7 +154,7 @@ class TransportReceiver {
     return bad();
   }
 
-  /// A message that the other side left off; ask until there is none.
+  /// Returns a message that timed out, if any. Call it until it returns nothing. Real-time safe.
   constexpr std::optional<TransportEvent> poll(Time now) noexcept {
     for (Session& session : sessions_) {
       if (session.open && now > session.deadline) return abort(session, AbortReason::timeout, true);
@@ -153,7 +162,7 @@ class TransportReceiver {
     return std::nullopt;
   }
 
-  /// The next answer to be sent, if there is one; ask until there is none.
+  /// Returns the next answer to send, if any. Call it until it returns nothing. Real-time safe.
   constexpr std::optional<Frame> next_frame() noexcept {
     if (answer_count_ == 0) return std::nullopt;
     const Frame frame = answers_[first_answer_];
@@ -163,6 +172,7 @@ class TransportReceiver {
   }
 
   [[nodiscard]] constexpr const Counters& counters() const noexcept { return counters_; }
+  /// The number of messages in progress.
   [[nodiscard]] constexpr std::size_t open_sessions() const noexcept {
     return static_cast<std::size_t>(std::count_if(sessions_.begin(), sessions_.end(),
                                                   [](const Session& session) { return session.open; }));
@@ -172,18 +182,18 @@ class TransportReceiver {
   struct Session {
     bool open = false;
     bool broadcast = false;
-    bool gap = false;  ///< a packet is missing: those that follow are not taken
+    bool gap = false;  ///< a packet is missing: the packets after it are not taken
     std::uint8_t source = 0;
-    std::uint8_t packets = 0;       ///< of the message
-    std::uint8_t most_at_once = 0;  ///< packets for one CTS, that both sides can bear
-    std::uint8_t received = 0;      ///< packets from the first on, without a gap
-    std::uint8_t seen = 0;          ///< the last packet that came, of those asked for
-    std::uint8_t asked_up_to = 0;   ///< the last packet of those asked for
+    std::uint8_t packets = 0;       ///< number of packets of the message
+    std::uint8_t most_at_once = 0;  ///< packets per CTS that both sides accept
+    std::uint8_t received = 0;      ///< packets received without a gap, from the first on
+    std::uint8_t seen = 0;          ///< the last received packet of the requested ones
+    std::uint8_t asked_up_to = 0;   ///< the last requested packet
     std::uint8_t retransmits = 0;
     std::uint16_t length = 0;
     std::uint32_t pgn = 0;
-    Time deadline{};  ///< of the next packet
-    Time end{};       ///< of the session, however it is fed
+    Time deadline{};  ///< for the next packet
+    Time end{};       ///< for the whole session
     std::array<std::uint8_t, max_message_length> data{};
   };
 
@@ -204,7 +214,7 @@ class TransportReceiver {
     return nullptr;
   }
 
-  /// RTS or BAM.
+  /// Starts a session, on RTS or BAM.
   constexpr std::optional<TransportEvent> begin(const Frame& frame, const Id& id, Time now) noexcept {
     const bool broadcast = frame.data[0] == static_cast<std::uint8_t>(Control::bam);
     if (broadcast != (id.destination == broadcast_address)) return bad();
@@ -254,7 +264,7 @@ class TransportReceiver {
     session.deadline = std::min(until, session.end);
   }
 
-  /// Asks for the packets after those that have come.
+  /// Requests the next packets.
   constexpr void ask(Session& session, Time now) noexcept {
     const auto count =
         static_cast<std::uint8_t>(std::min<int>(session.most_at_once, session.packets - session.received));
@@ -273,12 +283,13 @@ class TransportReceiver {
     if (session == nullptr || sequence == 0 || sequence > session->asked_up_to) return bad();
     if (sequence <= session->seen) {
       ++counters_.duplicates;
-      // Nobody repeats a packet to everybody: it is of the next message, whose announcement was lost.
+      // A broadcast packet is never repeated: this one belongs to the next message, whose announcement was
+      // lost.
       if (session->broadcast) return abort(*session, AbortReason::duplicate, false);
       return std::nullopt;
     }
     session->seen = sequence;
-    await(*session, now + time_t1);  // not for duplicates: only what goes on is waited for
+    await(*session, now + time_t1);  // not for duplicates: only a new packet extends the deadline
     session->gap = session->gap || sequence != session->received + 1;
     if (!session->gap) store(*session, frame);
     if (session->gap && session->broadcast) return abort(*session, AbortReason::bad_sequence, false);
@@ -291,7 +302,7 @@ class TransportReceiver {
     return std::nullopt;
   }
   static constexpr void store(Session& session, const Frame& frame) noexcept {
-    // What fills up the last packet lies beyond the message, and within the memory.
+    // The padding of the last packet lies beyond the message, but within the memory.
     static_assert(max_message_length == 255 * bytes_per_packet);
     const std::size_t at = session.received * bytes_per_packet;
     std::copy_n(frame.data.begin() + 1, bytes_per_packet,

@@ -1,7 +1,7 @@
-// Messages whose layout is known when the program is compiled: a plain struct of physical values that says, for
-// each member, where in a frame it lies. Coding it costs what shifts written by hand cost, with rounding and
-// overflow checked; a layout that makes no sense does not compile. At most 4096 signals; beyond some 200 in branches of
-// multiplexers, clang has to be allowed more steps (-fconstexpr-steps), beyond 256 more depth (-fbracket-depth).
+// Typed messages: a plain struct of physical values that declares, for each member, its place in a frame.
+// Coding costs as much as shifts written by hand, with rounding and overflow checks. An invalid layout does
+// not compile. A message has at most 4096 signals. Clang needs -fconstexpr-steps for some 200 or more
+// multiplexed signals, and -fbracket-depth for more than 256.
 //
 //     using enum can::ByteOrder;
 //     using enum can::NumberType;
@@ -14,39 +14,44 @@
 //       State state = State::off;
 //
 //       static constexpr can::MessageSpec message{.name = "MotorStatus", .id = 0x181, .length = 6};
+//
 //       static constexpr std::tuple signals{
-//           can::bind(&MotorStatus::position, {"Position", {{0, 24, little, signed_integer}, 1e-4, 0, -50, 50}, "rad"}),
+//           can::bind(&MotorStatus::position,
+//                     {"Position", {{0, 24, little, signed_integer}, 1e-4, 0, -50, 50}, "rad"}),
+//
 //           can::bind(&MotorStatus::current, {"Current", {{31, 12, big, signed_integer}, 0.01}, "A"}),
 //           can::bind(&MotorStatus::state, {"State", {{40, 3, little}}})};
 //     };
 //
 //     const Result<MotorStatus> status = can::decode<MotorStatus>(frame);
-//     const Result<Frame> frame = can::encode(MotorStatus{.position = 1.5});           // out_of_range if it is
+//     const Result<Frame> frame = can::encode(MotorStatus{.position = 1.5});  // out_of_range above 50
 //     const Result<Frame> limited = can::encode<can::Overflow::clamp>(MotorStatus{1e3});
 //
-// A state beyond the range, such as 255 for "error", is sent if the signal names it and the member has exactly that value:
+// A state beyond the range, such as 255 for "error", needs an entry in the signal's `states`. It is sent if
+// the member has exactly its value:
 //
 //     static constexpr std::array<std::uint64_t, 1> states{255};
-//     can::bind(&Motor::speed, {"Speed", {{0, 8}, 0.5, 0, 0, 100}, "rad/s", {}, states})    // 127.5 is sent, 127 is not
+//     can::bind(&Motor::speed, {"Speed", {{0, 8}, 0.5, 0, 0, 100}, "rad/s", {}, states})  // sends 127.5
 //
-// A member that is a floating-point number takes the physical value; an integer, an enum or a bool takes the number in
-// the field as it is, exact to 64 bits, so its signal has scale 1 and offset 0. A list of signals without members
-// (`static constexpr std::array signals{can::SignalSpec{...}, ...};`) is coded from and into an array of doubles.
+// A floating-point member holds the physical value. A member that is an integer, an enum or a bool holds the
+// number in the field, exact to 64 bits. Its signal must have scale 1 and offset 0. A list of signals without
+// members (`static constexpr std::array signals{can::SignalSpec{...}, ...};`) is coded to and from an array
+// of doubles.
 //
-// A multiplexed message holds the members of all its branches; its multiplexer is a signal like others, and
-// those that depend on it say when they are there:
+// A multiplexed message has the members of all its branches. Its multiplexer is a signal like any other. Each
+// multiplexed signal states the selector values for which it is in the frame:
 //
 //     can::bind(&Diagnosis::page, {"Page", {{0, 8}}}),
 //     can::bind(&Diagnosis::temperature, {"Temperature", {{8, 8}, 1, -40}, "degC", can::when("Page", 1)}),
 //     can::bind(&Diagnosis::voltage, {"Voltage", {{8, 16}, 0.01}, "V", can::when("Page", {{2, 3}, {7, 7}})}),
 //
-// Only what the multiplexer selects is decoded, the other members keep their initial values; a selector that
-// selects nothing is an error, unless the multiplexer names it as a state: then only what is always there is decoded. A
-// multiplexer may itself depend on another one.
+// Decoding fills only the selected members; the others keep their initial values. If the selector selects no
+// signal, decoding fails with unknown_selector. If the multiplexer has this number as a state, only the
+// unconditional signals are decoded instead. A multiplexer may depend on another one.
 //
-// Every function that takes a frame or a message is real-time safe and usable in constant expressions. None reads
-// beyond the length that the message needs, and a shorter frame is an error; a longer one, as CAN FD pads them, is
-// not. Bits that no signal covers are sent as zero, in J1939 as one.
+// Every function that takes a frame or a message is real-time safe and usable in constant expressions. None
+// reads beyond the length of the message. A shorter frame is an error; a longer one, such as a padded FD
+// frame, is not. Bits without a signal are sent as zero, in J1939 as one.
 #pragma once
 
 #include <algorithm>
@@ -66,7 +71,7 @@
 #include "takt/can/word.hpp"
 
 namespace takt::can {
-/// The data of a message.
+/// The data bytes of a message.
 template <MessageType T>
 using Data = std::array<std::uint8_t, T::message.length>;
 
@@ -84,8 +89,8 @@ template <class T, std::size_t I>
   return extract<signals_of<T>[I].signal.field>(data);
 }
 
-/// The data of a message that is being encoded. Where one word holds all of it, the fields of each byte order gather in a word of
-/// their own, so that bytes are swapped once, and not for each field.
+/// The data of a message during encoding. Where one word holds all data, each byte order has a word of its
+/// own. Bytes are then swapped once for the message, and not for each field.
 template <class T>
 class Draft {
  public:
@@ -119,7 +124,7 @@ class Draft {
     }
   }
 
-  /// What is sent where no signal is.
+  /// The bytes that are sent where no signal is.
   [[nodiscard]] static constexpr Data<T> unused_data() noexcept {
     Data<T> data{};
     data.fill(static_cast<std::uint8_t>(unused));
@@ -131,7 +136,7 @@ class Draft {
   static constexpr bool in_words = length > 0 && length <= 8;
   static constexpr std::uint64_t unused = T::message.j1939 ? ~std::uint64_t{0} : 0;
   template <std::size_t I>
-  static constexpr Field field = signals_of<T>[I].signal.field;
+  static constexpr BitField field = signals_of<T>[I].signal.field;
   template <std::size_t I>
   static constexpr std::size_t order = field<I>.order == ByteOrder::little ? 0 : 1;
   template <std::size_t I>
@@ -140,7 +145,7 @@ class Draft {
   static constexpr std::uint64_t mask = mask_of(field<I>.length);
 
   std::array<std::uint64_t, 2> words_{};  ///< by byte order: little, big
-  std::array<std::uint64_t, 2> used_{};   ///< the bits of them that are of signals
+  std::array<std::uint64_t, 2> used_{};   ///< the bits that belong to signals
   std::conditional_t<in_words, std::array<std::uint8_t, 0>, Data<T>> data_ = initial();
 
   static constexpr auto initial() noexcept {
@@ -157,7 +162,8 @@ template <class T, std::size_t I>
   return draft.template bits<I>();
 }
 
-/// Whether a multiplexer's value selects a signal, leaving aside whether the multiplexer itself is there.
+/// Whether a multiplexer's value selects a signal. It does not check that the multiplexer itself is in the
+/// frame.
 template <class T, std::size_t I>
 [[nodiscard]] constexpr bool is_selected(std::uint64_t selector) noexcept {
   return [&]<std::size_t... K>(std::index_sequence<K...>) {
@@ -167,7 +173,7 @@ template <class T, std::size_t I>
   (std::make_index_sequence<signals_of<T>[I].selection.count>{});
 }
 
-/// The multiplexer of each signal; no_signal of those that are always there.
+/// The multiplexer of each signal; no_signal for signals that are always in the frame.
 template <class T>
 inline constexpr auto multiplexers = [] {
   std::array<std::size_t, signal_count<T>> all{};
@@ -187,7 +193,7 @@ template <class T, std::size_t I>
   return std::find(states.begin(), states.end(), bits) != states.end();
 }
 
-/// Of data, or of a draft.
+/// Whether a signal is in these data, or in this draft.
 template <class T, std::size_t I, class Source>
 [[nodiscard]] constexpr bool is_there(const Source& data) noexcept {
   if constexpr (signals_of<T>[I].selection.always()) {
@@ -198,7 +204,8 @@ template <class T, std::size_t I, class Source>
   }
 }
 
-/// Whether the multiplexer I of this frame, if it is one and there, selects a signal or says a state.
+/// Whether the multiplexer I of this frame selects a signal or means a state. True for a signal that is no
+/// multiplexer or is not in the frame.
 template <class T, std::size_t I, class Source>
 [[nodiscard]] constexpr bool selects_something(const Source& data) noexcept {
   constexpr bool is_multiplexer =
@@ -215,7 +222,7 @@ template <class T, std::size_t I, class Source>
   }
 }
 
-/// Multiplexers before what depends on them.
+/// The order of coding: each multiplexer before the signals that depend on it.
 template <class T>
 inline constexpr auto signal_order = [] {
   std::array<std::size_t, signal_count<T>> order{};
@@ -228,8 +235,8 @@ inline constexpr auto signal_order = [] {
   return order;
 }();
 
-/// Calls function(Index<I>) for each signal, multiplexers first, until it returns false. In pieces: compilers bound the terms of
-/// one expression.
+/// Calls function(Index<I>) for each signal, multiplexers first, until it returns false. It works in pieces,
+/// because compilers limit the terms of one expression.
 template <class T, std::size_t first = 0, std::size_t count = signal_count<T>, class Function>
 constexpr bool for_signals(Function function) noexcept {
   constexpr std::size_t most = 64;
@@ -248,14 +255,14 @@ template <class T, class Source>
   return for_signals<T>([&]<std::size_t I>(Index<I>) { return selects_something<T, I>(data); });
 }
 
-/// What the codecs answer with where they are not inlined: a Status would go through memory, at half of their cost.
+/// The error of codecs that are not inlined. A Status would go through memory and add half to their cost.
 inline constexpr Error no_error{};
 [[nodiscard]] constexpr Status to_status(Error error) noexcept {
   if (error != no_error) return fail(error);
   return {};
 }
 
-/// Whether decode_with() can be called.
+/// Checks that decode_with() may be called: the length and the selectors.
 template <class T>
 [[nodiscard]] constexpr Error check_data(std::span<const std::uint8_t> data) noexcept {
   static_assert(is_valid_message<T>);
@@ -264,7 +271,7 @@ template <class T>
   return no_error;
 }
 
-/// Hands the bits of each signal that is there to take(Index<I>, bits).
+/// Calls take(Index<I>, bits) for each signal in the frame.
 template <class T, class Take>
 constexpr void decode_with(std::span<const std::uint8_t> all, Take take) noexcept {
   const DataView<T> data(all.data(), T::message.length);
@@ -274,8 +281,8 @@ constexpr void decode_with(std::span<const std::uint8_t> all, Take take) noexcep
   });
 }
 
-/// encode_with() where something does not fit: rare, and long, as it would be for each policy and signal, so that the
-/// compiler is told to keep it out of what every cycle does.
+/// encode_with() for a message with a value that does not fit. This code is long, for each policy and signal,
+/// and rarely needed. Therefore it is not inlined into the code of each cycle.
 template <class T, class Round, class Beyond>
 [[nodiscard, gnu::noinline]] constexpr Error encode_beyond(Data<T>& data, Round round,
                                                            Beyond beyond) noexcept {
@@ -295,13 +302,13 @@ template <class T, class Round, class Beyond>
   return error;
 }
 
-/// Inserts the bits of each signal that is there: those of round(Index<I>), which are FieldBits, and where these
-/// do not fit, what beyond(Index<I>) makes of it, which is a Result. On an error the data are of no use.
+/// Inserts the bits of each signal in the frame. The callback round(Index<I>) gives them as FieldBits. If
+/// they do not fit, the callback beyond(Index<I>) gives them as a Result. On an error the data are unusable.
 template <class T, class Round, class Beyond>
 [[nodiscard, gnu::always_inline]] constexpr Error encode_with(Data<T>& data, Round round,
                                                               Beyond beyond) noexcept {
   static_assert(is_valid_message<T>);
-  // Usually everything fits: it is asked once for all signals, so that they are computed side by side.
+  // Usually everything fits. One check for all signals lets the processor compute them side by side.
   Draft<T> draft;
   bool all_fit = true;
   for_signals<T>([&]<std::size_t I>(Index<I> index) {
@@ -319,23 +326,23 @@ template <class T, class Round, class Beyond>
   return selectors_known<T>(draft) ? no_error : Error(Errc::unknown_selector);
 }
 
-/// The largest number in a field that is a value.
+/// The largest number in a field that is a value and no J1939 code.
 template <class T, std::size_t I>
 inline constexpr std::uint64_t largest_value = T::message.j1939
                                                    ? largest_j1939_value(signals_of<T>[I].signal.field)
                                                    : std::numeric_limits<std::uint64_t>::max();
 
-/// The physical value in a field; NaN where the number says that there is none.
+/// The physical value in a field; NaN for a J1939 code without a value.
 template <class T, std::size_t I>
 [[nodiscard]] constexpr double physical_in(std::uint64_t bits) noexcept {
   if (bits > largest_value<T, I>) return std::numeric_limits<double>::quiet_NaN();
   return to_physical(signals_of<T>[I].signal, bits);
 }
 
-/// The number in a field as a member has it.
+/// Converts the number in a field to its member.
 template <class T, std::size_t I, class Member>
 [[nodiscard]] constexpr Member to_member(std::uint64_t bits) noexcept {
-  constexpr Signal signal = signals_of<T>[I].signal;
+  constexpr SignalCoding signal = signals_of<T>[I].signal;
   if constexpr (std::is_floating_point_v<Member>) {
     return static_cast<Member>(physical_in<T, I>(bits));
   } else if (signal.field.type == NumberType::signed_integer) {
@@ -345,7 +352,7 @@ template <class T, std::size_t I, class Member>
   }
 }
 
-/// What may be sent of a physical value.
+/// The limits for the numbers of a signal.
 template <class T, std::size_t I>
 [[nodiscard]] consteval NumberLimits value_limits() noexcept {
   NumberLimits limits = number_limits(signals_of<T>[I].signal);
@@ -354,10 +361,10 @@ template <class T, std::size_t I>
   return limits;
 }
 
-/// The integers that may be sent for a signal, in the type of its field.
+/// The limits for the integers of a signal, in the type of its field.
 template <class T, std::size_t I>
 struct IntegerLimits {
-  static constexpr Signal signal = signals_of<T>[I].signal;
+  static constexpr SignalCoding signal = signals_of<T>[I].signal;
   static constexpr bool is_signed = signal.field.type == NumberType::signed_integer;
   using Number = std::conditional_t<is_signed, std::int64_t, std::uint64_t>;
 
@@ -369,7 +376,7 @@ struct IntegerLimits {
   static constexpr Number high = up_to_field ? most_of_field : static_cast<Number>(limits.high);
 };
 
-/// What is compared and sent of a member: a double, or an integer of at least a byte.
+/// The form in which a member is compared and sent: a double, or an integer of at least one byte.
 template <class Member>
 [[nodiscard]] constexpr auto sent_value(Member member) noexcept {
   if constexpr (std::is_floating_point_v<Member>) {
@@ -385,7 +392,7 @@ template <class Member>
 
 template <class T, std::size_t I, class Member>
 [[nodiscard]] constexpr FieldBits member_to_bits(Member member) noexcept {
-  constexpr Signal signal = signals_of<T>[I].signal;
+  constexpr SignalCoding signal = signals_of<T>[I].signal;
   const auto value = sent_value(member);
   if constexpr (std::is_floating_point_v<Member>) {
     constexpr NumberLimits limits = value_limits<T, I>();
@@ -406,10 +413,11 @@ template <class T, std::size_t I, class Member>
   }
 }
 
-/// Applies the policy to a member that does not fit. A member with the exact value of a state is sent under every policy.
+/// Applies the policy to a member that does not fit. A member with the exact value of a state is sent under
+/// every policy.
 template <class T, std::size_t I, Overflow overflow, class Member>
 [[nodiscard]] constexpr Result<std::uint64_t> member_beyond(Member member) noexcept {
-  constexpr Signal signal = signals_of<T>[I].signal;
+  constexpr SignalCoding signal = signals_of<T>[I].signal;
   for (const std::uint64_t state : signals_of<T>[I].states) {
     if (says_state<T, I>(member, state)) return state;
   }
@@ -421,7 +429,7 @@ template <class T, std::size_t I, Overflow overflow, class Member>
       return mask_of(signal.field.length);  // NaN
     const auto bits = number_to_bits(signal.field, limits, to_number(signal, value), overflow);
     if (is_coded && bits && *bits > largest_value<T, I>)
-      return fail(Errc::out_of_range);  // wrapped into a code
+      return fail(Errc::out_of_range);  // wrapping would give a J1939 code
     return bits;
   } else {
     using Limits = IntegerLimits<T, I>;
@@ -433,7 +441,7 @@ template <class T, std::size_t I, Overflow overflow, class Member>
   }
 }
 
-/// The signal that is bound to a member.
+/// The index of the signal that is bound to a member.
 template <class T, auto member>
 inline constexpr std::size_t signal_of = []<std::size_t... I>(std::index_sequence<I...>) {
   const auto is_bound_to = [](auto bound) {
@@ -461,7 +469,8 @@ template <class T, std::size_t I>
   }
 }
 
-/// The data where no store into a message can change them: what one load can take goes into a register, and is not loaded again.
+/// Copies data that one load can take into a register. Stores into the message then cannot force a second
+/// load.
 template <class T>
 [[nodiscard]] constexpr auto aside(std::span<const std::uint8_t> data) noexcept {
   if constexpr (copies_as_word<T::message.length>) {
@@ -473,7 +482,7 @@ template <class T>
   }
 }
 
-/// Flat in one function, however much else the compiler has to inline in a program of many messages.
+/// Flattened into one function, so that the code stays fast in a program of many messages.
 template <class T>
 [[nodiscard, gnu::flatten]] constexpr Error decode_message(T& message,
                                                            std::span<const std::uint8_t> data) noexcept {
@@ -494,7 +503,7 @@ template <class T, Overflow overflow>
       [&]<std::size_t I>(Index<I>) { return member_beyond<T, I, overflow>(message.*member_of<T, I>); });
 }
 
-/// Whether one frame holds the message: not what needs the transport of J1939.
+/// Whether one frame holds the message, without the transport of J1939.
 template <class T>
 inline constexpr bool is_in_frame = T::message.length <=
                                     (T::message.format.fd ? max_fd_length : max_classic_length);
@@ -506,7 +515,7 @@ template <class T>
   return {};
 }
 
-/// Pads with zeros to the next length that CAN FD has.
+/// Writes the data and pads them with zeros to the next FD length.
 template <class T>
 constexpr void to_frame(Frame& frame, const Data<T>& data) noexcept {
   clear(frame);
@@ -522,22 +531,24 @@ constexpr void to_frame(Frame& frame, const Data<T>& data) noexcept {
 
 // ---- Decoding
 
-/// Whether a frame carries this message, by identifier and format.
+/// Returns whether a frame carries this message, by identifier and format. Real-time safe.
 template <MessageType T>
 [[nodiscard]] constexpr bool carries(const Frame& frame) noexcept {
   return detail::check_frame<T>(frame).has_value();
 }
 
-// decode_into(message, ...) is the decoder of a cycle. decode<Message>(...) is the same as a Result<Message>: the
-// message shares its place with the error there, and the way through memory that this takes costs some nanoseconds.
-// On an error the message stays as it was.
+// decode_into(message, ...) is the decoder for a cycle. decode<Message>(...) returns a Result<Message>
+// instead. The Result goes through memory, which costs some nanoseconds. On an error the message keeps its
+// values.
 
-/// The message in these data. Errors: wrong_length (fewer bytes than the message has), unknown_selector.
+/// Decodes a message from data bytes. Errors: wrong_length (fewer bytes than the message has),
+/// unknown_selector. Real-time safe.
 template <MessageType T>
 [[nodiscard, gnu::always_inline]] constexpr Status decode_into(T& message,
                                                                std::span<const std::uint8_t> data) noexcept {
   return detail::to_status(detail::decode_message(message, data));
 }
+/// The same as a Result.
 template <MessageType T>
 [[nodiscard]] constexpr Result<T> decode(std::span<const std::uint8_t> data) noexcept {
   T message{};
@@ -545,13 +556,14 @@ template <MessageType T>
   return message;
 }
 
-/// The message in this frame. Errors besides: wrong_format (remote, 11 for 29 bits or the other way round),
-/// unexpected_id.
+/// Decodes a message from a frame. Errors: as above, wrong_format (a remote or error frame, or 11 instead of
+/// 29 bits or the reverse), unexpected_id. Real-time safe.
 template <MessageType T>
 [[nodiscard]] constexpr Status decode_into(T& message, const Frame& frame) noexcept {
   if (const Status status = detail::check_frame<T>(frame); !status) return status;
   return decode_into(message, frame.payload());
 }
+/// The same as a Result.
 template <MessageType T>
 [[nodiscard]] constexpr Result<T> decode(const Frame& frame) noexcept {
   T message{};
@@ -559,8 +571,8 @@ template <MessageType T>
   return message;
 }
 
-/// Hands the message of a frame to a visitor that takes such a message; for one that does not, nothing is decoded. Errors: those
-/// of decode_into(). The visitor must not throw.
+/// Decodes the message of a frame and calls the visitor with it. If the visitor does not take this message
+/// type, nothing is decoded. The visitor must not throw. Errors: those of decode_into().
 template <MessageType T, class Visitor>
 [[nodiscard]] constexpr Status decode_for(Visitor& visitor, const Frame& frame) noexcept {
   if constexpr (std::is_invocable_v<Visitor&, const T&>) {
@@ -571,8 +583,8 @@ template <MessageType T, class Visitor>
   return {};
 }
 
-/// The physical values of all signals in these data; NaN for those that the multiplexer does not select. Errors: wrong_length,
-/// unknown_selector.
+/// Decodes the physical values of all signals; NaN for signals that are not selected. Errors: wrong_length,
+/// unknown_selector. Real-time safe.
 template <MessageType T>
 [[nodiscard]] constexpr Status decode_values(Values<T>& values, std::span<const std::uint8_t> data) noexcept {
   if (const Error error = detail::check_data<T>(data); error != detail::no_error) return fail(error);
@@ -585,22 +597,23 @@ template <MessageType T>
 
 // ---- Encoding
 
-/// Whether the multiplexers of a message, as their members have them, choose this member: can::is_selected<&Diagnosis::voltage>(m).
-/// The others are neither sent nor were they in the frame.
+/// Returns whether the multiplexers of a message, as its members hold them, select this member:
+/// can::is_selected<&Diagnosis::voltage>(message). Members that are not selected are neither sent nor
+/// received.
 template <auto member, MessageType T>
 [[nodiscard]] constexpr bool is_selected(const T& message) noexcept {
   return detail::is_chosen<T, detail::signal_of<T, member>>(message);
 }
 
-/// The data of a message. Errors: not_finite, out_of_range (only with Overflow::error, or what has no low bits),
-/// unknown_selector; the data are then of no use.
+/// Encodes a message into data bytes. On an error the data are unusable. Errors: not_finite,
+/// unknown_selector, out_of_range (with Overflow::error, or a value that cannot be wrapped). Real-time safe.
 template <Overflow overflow = Overflow::error, MessageType T>
 [[nodiscard, gnu::always_inline]] constexpr Status encode_into(Data<T>& data, const T& message) noexcept {
   return detail::to_status(detail::encode_message<T, overflow>(data, message));
 }
 
-/// The data of the message with these physical values; those of signals that the multiplexer does not select are not
-/// looked at. Errors: as above.
+/// Encodes physical values of all signals into data bytes. Values of signals that are not selected are
+/// ignored. Errors: as above. Real-time safe.
 template <MessageType T, Overflow overflow = Overflow::error>
 [[nodiscard]] constexpr Status encode_values(Data<T>& data, const Values<T>& values) noexcept {
   return detail::to_status(detail::encode_with<T>(
@@ -608,8 +621,9 @@ template <MessageType T, Overflow overflow = Overflow::error>
       [&]<std::size_t I>(detail::Index<I>) { return detail::member_beyond<T, I, overflow>(values[I]); }));
 }
 
-/// Makes `frame` that of a message; on an error it stays as it was. Errors: as above, and payload_too_long (a message of J1939
-/// that needs its transport). can::encode(message) gives the frame as a result.
+/// Encodes a message into a frame. On an error the frame keeps its content. Errors: as above, and
+/// payload_too_long (a J1939 message that needs the transport). Real-time safe. can::encode(message) returns
+/// the frame as a Result.
 template <Overflow overflow = Overflow::error, MessageType T>
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const T& message) noexcept {
   static_assert(is_valid_message<T>);
@@ -622,6 +636,7 @@ template <Overflow overflow = Overflow::error, MessageType T>
     return {};
   }
 }
+/// The same as a Result, with an overflow policy.
 template <Overflow overflow, MessageType T>
 [[nodiscard]] constexpr Result<Frame> encode(const T& message) noexcept {
   Result<Frame> frame;

@@ -1,5 +1,6 @@
-// How a message lies in a frame, as a constant: identifier, signals, and which multiplexer chooses them; and whether that makes
-// sense, which is asked when the program is compiled. takt/can/message.hpp codes messages by it, and says how to write one.
+// The layout of a message in a frame, as a constant: its identifier, its signals, and the multiplexers that
+// select them. The compiler checks the layout. takt/can/message.hpp codes messages by it and explains how to
+// write one.
 #pragma once
 
 #include <algorithm>
@@ -21,27 +22,29 @@
 
 namespace takt::can {
 
-// ---- What a message is made of
+// ---- The parts of a message
 
+/// The properties of a message as a whole.
 struct MessageSpec {
   std::string_view name{};
   std::uint32_t id = 0;
-  std::uint16_t length = 8;                 ///< data bytes: 0..8, with format.fd 0..64, with j1939 0..1785
-  FrameFormat format{};                     ///< how it is sent. Received are classic and FD frames alike
-  std::uint32_t id_mask = max_extended_id;  ///< bits of the identifier that tell the message: not those of
-                                            ///< priority and addresses in J1939
-  bool j1939 = false;  ///< numbers that say "not available" or "error" are no values: NaN in floating-point
-                       ///< members. Bits that no signal covers are sent as one
+  std::uint16_t length = 8;  ///< data bytes: 0 to 8; with format.fd 0 to 64; with j1939 0 to 1785
+  FrameFormat format{};      ///< the format of sent frames. Classic and FD frames are both received
+  /// The bits of the identifier that identify the message; for J1939, those of the parameter group.
+  std::uint32_t id_mask = max_extended_id;
+  /// J1939 codes without a value decode to NaN in floating-point members. Unused bits are sent as one.
+  bool j1939 = false;
   Duration cycle_time{};  ///< 0: not sent periodically
 };
 
-/// What stands in the field of a multiplexer, from low to high, both included.
+/// A range of values in the field of a multiplexer, both ends included.
 struct SelectorRange {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
 };
 
-/// On which values of which multiplexer a signal is in the frame; always, without a multiplexer.
+/// The condition under which a signal is in the frame: values of a multiplexer. Without a multiplexer it is
+/// always there.
 struct Selection {
   static constexpr std::size_t max_ranges = 16;
 
@@ -49,14 +52,16 @@ struct Selection {
   std::array<SelectorRange, max_ranges> ranges{};
   std::size_t count = 0;
 
+  /// Returns whether the signal is in every frame.
   [[nodiscard]] constexpr bool always() const noexcept { return multiplexer.empty(); }
 };
 
-/// The signal is there while the multiplexer of this name has this value ...
+/// The signal is in the frame while the multiplexer of this name has this value.
 [[nodiscard]] consteval Selection when(std::string_view multiplexer, std::uint64_t selector) {
   return {multiplexer, {{{selector, selector}}}, 1};
 }
-/// ... or one within these ranges, of which there may be 16.
+/// The signal is in the frame while the multiplexer has a value within one of these ranges, of which there
+/// may be 16.
 template <std::size_t Count>
 [[nodiscard]] consteval Selection when(std::string_view multiplexer, const SelectorRange (&ranges)[Count]) {
   static_assert(Count <= Selection::max_ranges, "too many ranges of selectors");
@@ -65,35 +70,38 @@ template <std::size_t Count>
   return selection;
 }
 
+/// A signal: its name, position, scale, unit and condition.
 struct SignalSpec {
   std::string_view name{};
-  Signal signal{};
+  SignalCoding signal{};
   std::string_view unit{};
   Selection selection{};
-  /// Raw numbers that mean a state, such as "error". They may be sent beyond the range, and a multiplexer accepts them
-  /// although they select nothing. The table must be a constant.
+  /// Raw numbers that mean a state, such as "error". They may be sent beyond the range. A multiplexer accepts
+  /// them although they select no signal. The table must be a constant.
   std::span<const std::uint64_t> states{};
 };
 
-/// A signal and the member of the message that holds it.
+/// A signal and the member of the message that holds its value.
 template <class Message, class Member>
 struct BoundSignal {
   Member Message::*member;
   SignalSpec spec;
 };
 template <class Message, class Member>
+/// Connects a member of a message to its signal.
 [[nodiscard]] consteval BoundSignal<Message, Member> bind(Member Message::*member, SignalSpec spec) {
   return {member, spec};
 }
 
-/// The members that hold the signals of a message, in the order of an array of SignalSpec beside it. Together they mean the
-/// same as a tuple of bind(). Generated headers use them because they compile many times as fast.
+/// The members that hold the signals of a message, in the order of an array of SignalSpec beside it. Together
+/// they mean the same as a tuple of bind(). Generated headers use them because they compile many times
+/// faster.
 template <auto... member>
 struct Members {
   static constexpr std::size_t count = sizeof...(member);
 };
 
-/// A type that says how it lies in a frame.
+/// A type with a layout: it has the constants `message` and `signals`.
 // clang-format off
 template <class T>
 concept MessageType = requires {
@@ -102,19 +110,19 @@ concept MessageType = requires {
 };
 // clang-format on
 
-// ---- What can be wrong with it
+// ---- Errors of a layout
 
-/// The first thing that is wrong with a message's layout.
+/// The first error of a message's layout.
 enum class MessageFault : std::uint8_t {
   none,
-  id,           ///< more than 11 (29 when extended) bits
+  id,           ///< more than 11 bits, or 29 when extended
   length,       ///< more than a frame of this format, or the transport of J1939, carries
   count,        ///< more than max_message_signals
-  name,         ///< empty, or given to two signals
-  signal,       ///< beyond the length, no scale, or a range or state that the field cannot hold
-  multiplexer,  ///< unknown name, not an integer, or depending on itself
+  name,         ///< empty, or used by two signals
+  signal,       ///< beyond the message's length, scale 0, or a range or state that the field cannot hold
+  multiplexer,  ///< unknown name, not an integer, or dependent on itself
   selector,     ///< a value that the multiplexer cannot have
-  overlap,      ///< two signals that can be there at once share a bit
+  overlap,      ///< two signals that can be in one frame share a bit
 };
 
 inline constexpr std::size_t max_message_signals = 4096;
@@ -124,11 +132,11 @@ namespace detail {
 
 inline constexpr std::size_t no_signal = ~std::size_t{0};
 
-[[nodiscard]] constexpr bool is_integer(const Field& field) noexcept {
+[[nodiscard]] constexpr bool is_integer(const BitField& field) noexcept {
   return field.type <= NumberType::signed_integer;
 }
 
-/// Names of signals often differ in their last letters only, and a compiler compares letter by letter.
+/// Names of signals often differ only in their last letters, and a compiler compares letter by letter.
 [[nodiscard]] constexpr bool is_same_name(std::string_view a, std::string_view b) noexcept {
   return a.size() == b.size() && (a.empty() || a.back() == b.back()) && a == b;
 }
@@ -141,7 +149,8 @@ inline constexpr std::size_t no_signal = ~std::size_t{0};
   return no_signal;
 }
 
-/// How many multiplexers decide on a signal; more than there are signals, if they depend on each other in a circle.
+/// The number of multiplexers above a signal. More than there are signals, if they depend on each other in a
+/// circle.
 [[nodiscard]] constexpr std::size_t depth_of(std::span<const SignalSpec> signals, std::size_t i) noexcept {
   std::size_t depth = 0;
   while (i < signals.size() && !signals[i].selection.always() && depth <= signals.size()) {
@@ -160,7 +169,7 @@ inline constexpr std::size_t no_signal = ~std::size_t{0};
   return false;
 }
 
-/// Whether no frame has both signals: on the way up from them, one multiplexer would need two values.
+/// Whether no frame can have both signals: a common multiplexer would need two different values.
 [[nodiscard]] constexpr bool exclude_each_other(std::span<const SignalSpec> signals, std::size_t a,
                                                 std::size_t b) noexcept {
   for (std::size_t i = a; !signals[i].selection.always();
@@ -190,16 +199,17 @@ inline constexpr std::size_t no_signal = ~std::size_t{0};
   return selection.count == 0 ? MessageFault::selector : MessageFault::none;
 }
 
-/// The bytes that a message of this format may have.
+/// The largest number of bytes of a message of this format.
 [[nodiscard]] constexpr std::size_t max_length(const MessageSpec& message) noexcept {
   if (message.format.fd) return max_fd_length;
   return message.j1939 ? max_transport_length : max_classic_length;
 }
 
-/// Whether two signals have one name. Compilers count the steps of a constant expression, hence the sorting.
+/// Whether two signals have the same name. Sorting keeps the number of constant-expression steps low, which
+/// compilers limit.
 [[nodiscard]] constexpr bool has_twins(std::span<const SignalSpec> signals) noexcept {
   std::array<std::uint16_t, max_message_signals>
-      order;  // NOLINT: a constant expression pays for what it sets
+      order;  // NOLINT: in a constant expression, initialising it costs steps
   for (std::size_t i = 0; i < signals.size(); ++i) order[i] = static_cast<std::uint16_t>(i);
   const auto end = order.begin() + static_cast<std::ptrdiff_t>(signals.size());
   std::sort(order.begin(), end, [&](auto a, auto b) { return signals[a].name < signals[b].name; });
@@ -216,12 +226,12 @@ inline constexpr std::size_t no_signal = ~std::size_t{0};
   return has_states ? MessageFault::none : MessageFault::signal;
 }
 
-/// Whether a signal shares a bit with one that is always there. Those are painted into one map of the message; only what
-/// multiplexers choose is compared by pairs.
+/// Whether two signals that can be in one frame share a bit. Signals that are always there are marked in one
+/// bit map of the message. Only multiplexed signals are compared in pairs.
 [[nodiscard]] constexpr bool has_overlap(std::size_t bytes, std::span<const SignalSpec> signals) noexcept {
   std::array<std::uint8_t, max_transport_length> taken;  // NOLINT: as above
   std::fill_n(taken.begin(), bytes, std::uint8_t{0});
-  const auto meets_taken = [&](Field field, bool takes) {
+  const auto meets_taken = [&](BitField field, bool takes) {
     const Window window = window_of(field);
     bool meets = false;
     for (std::size_t i = window.first; i < window.first + window.bytes; ++i) {
@@ -248,7 +258,7 @@ inline constexpr std::size_t no_signal = ~std::size_t{0};
 
 }  // namespace detail
 
-/// What is wrong with a message of these signals, whether it is known at compile time or not. Not for the cycle.
+/// Returns the first error of a layout, known at compile time or at run time. Not for the cycle.
 [[nodiscard]] constexpr MessageFault find_fault(const MessageSpec& message,
                                                 std::span<const SignalSpec> signals) noexcept {
   if (message.id > (message.format.extended ? max_extended_id : max_standard_id)) return MessageFault::id;
@@ -266,7 +276,7 @@ inline constexpr std::size_t no_signal = ~std::size_t{0};
   return detail::has_overlap(message.length, signals) ? MessageFault::overlap : MessageFault::none;
 }
 
-/// How many signals a message has.
+/// The number of signals of a message.
 template <MessageType T>
 inline constexpr std::size_t signal_count = std::tuple_size_v<std::remove_cvref_t<decltype(T::signals)>>;
 
@@ -284,7 +294,7 @@ template <class Message, class Member>
 template <class T>
 using SignalTable = std::array<SignalSpec, signal_count<T>>;
 
-/// Of a message that binds its signals.
+/// The signals of a message that binds them to members.
 template <class T>
 inline constexpr SignalTable<T> bound_signals = []<std::size_t... I>(std::index_sequence<I...>) {
   return SignalTable<T>{spec_of(std::get<I>(T::signals))...};
@@ -302,7 +312,7 @@ template <class T>
 
 }  // namespace detail
 
-/// The signals of a message, in its order, whatever they are bound to.
+/// The signals of a message, in its order, with or without members.
 template <MessageType T>
 inline constexpr const detail::SignalTable<T>& signals_of = detail::table_of<T>();
 
@@ -340,15 +350,15 @@ template <class T, std::size_t I>
 
 }  // namespace detail
 
-/// The member that holds the signal I of a message, as a pointer to it.
+/// The pointer to the member that holds the signal I of a message.
 template <MessageType T, std::size_t I>
 inline constexpr auto member_of = detail::member_at<T, I>();
 
 namespace detail {
 
-/// Whether a member can take every number of a field, and no other meaning.
+/// Whether a member can hold every number of a field without changing its meaning.
 template <class Member>
-[[nodiscard]] constexpr bool can_hold(const Signal& signal) noexcept {
+[[nodiscard]] constexpr bool can_hold(const SignalCoding& signal) noexcept {
   if constexpr (std::is_enum_v<Member>) {
     return can_hold<std::underlying_type_t<Member>>(signal);
   } else if constexpr (std::is_integral_v<Member>) {
@@ -362,7 +372,7 @@ template <class Member>
   }
 }
 template <class Message, class Member>
-[[nodiscard]] constexpr bool member_fits(const Signal& signal, Member Message::*) noexcept {
+[[nodiscard]] constexpr bool member_fits(const SignalCoding& signal, Member Message::*) noexcept {
   return can_hold<Member>(signal);
 }
 
@@ -371,7 +381,7 @@ template <class T>
   if constexpr (ListsMembers<T>) {
     static_assert(T::Members::count == signal_count<T>, "each signal needs one member of the message");
     return []<auto... member>(Members<member...>) {
-      // A list, as compilers bound the terms of one expression.
+      // A list, because compilers limit the terms of one expression.
       std::size_t i = 0;
       const bool fit[] = {true, member_fits(T::signals[i++].signal, member)...};
       return std::all_of(std::begin(fit), std::end(fit), [](bool fits) { return fits; });
@@ -389,7 +399,7 @@ template <class T>
   }
 }
 
-/// Refuses a layout that makes no sense, each with its own words.
+/// Rejects an invalid layout, with a separate message for each error.
 template <class T>
 consteval bool check() {
   constexpr MessageFault fault = find_fault(T::message, signals_of<T>);
@@ -413,8 +423,8 @@ consteval bool check() {
 
 }  // namespace detail
 
-/// Whether the layout makes sense: does not compile where it does not. Each function below asks; a declaration that shall be
-/// refused even if nobody uses it is followed by static_assert(can::is_valid_message<MotorStatus>).
+/// Rejects an invalid layout at compile time. Each function below uses it. To reject a declaration that no
+/// code uses yet, write static_assert(can::is_valid_message<MotorStatus>) after it.
 template <MessageType T>
 inline constexpr bool is_valid_message = detail::check<T>();
 

@@ -1,7 +1,7 @@
-// From a physical number to the integer that stands in a frame: rounding and overflow, once for all codecs.
-// Rounding is to the nearest, ties to even (2.5 is 2, 3.5 is 4), as IEEE 754 rounds, and Python, and lrint():
-// without bias, the same for a positive and a negative number of equal size; and never truncation: decode,
-// encode, decode gives the same number again. Real-time safe and usable in constant expressions.
+// Converts a physical number to the integer in a frame. All codecs use this rounding and this overflow
+// policy. Rounding is to the nearest integer, ties to even (2.5 to 2, 3.5 to 4), as in IEEE 754, Python and
+// lrint(). It has no bias and is symmetric about zero. Truncation is not used, so that decode, encode, decode
+// returns the same number. Real-time safe and usable in constant expressions.
 #pragma once
 
 #include <cstdint>
@@ -14,42 +14,44 @@
 
 namespace takt::can {
 
-/// What happens to a number that is too large for its field. A number that is not finite is always an error.
+/// The policy for a number that is too large for its field. NaN and infinity are errors under every policy.
 enum class Overflow : std::uint8_t {
   error,  ///< Errc::out_of_range
   clamp,  ///< the nearest number that fits
-  wrap,   ///< the low bits of the rounded number, if that fits 64 bits; otherwise Errc::out_of_range
+  wrap,   ///< the low bits of the rounded number; Errc::out_of_range if it exceeds 64 bits
 };
 
+/// Returns false for NaN and infinity. Real-time safe.
 [[nodiscard]] constexpr bool is_finite(double value) noexcept {
   return value - value == 0;  // std::isfinite is not constexpr in C++20
 }
 
-/// The nearest whole number, ties to even. From 2^52 on, a double has no fraction.
+/// Returns the nearest whole number, ties to even. Real-time safe. A double has no fraction from 2^52 on.
 [[nodiscard]] constexpr double round_half_even(double value) noexcept {
   constexpr double two_to_52 = 4503599627370496.0;
   if (!(value > -two_to_52 && value < two_to_52)) return value;
-  // A sum of this size has no room for a fraction: the processor rounds it away, by the rule that we want.
+  // A sum of this size has no room for a fraction, so the processor rounds it, ties to even.
   const double shift = value < 0 ? -two_to_52 : two_to_52;
   return value + shift - shift;
 }
 
-/// As round_half_even() for magnitudes up to small_magnitude, in an addition and a subtraction. What is larger
-/// stays larger, and what is not a number none.
+/// round_half_even() for magnitudes up to small_magnitude, in one addition and one subtraction. A larger
+/// number stays larger, and NaN stays NaN.
 inline constexpr unsigned small_bits = 51;
 inline constexpr double small_magnitude = 2251799813685248.0;  // 2^51
-/// 1.5 * 2^52: a sum with it has no fraction, whatever the sign, and in its low 51 bits those of the integer.
+/// 1.5 * 2^52. A sum with it has no fraction, for either sign, and its low 51 bits are those of the integer.
 inline constexpr double small_shift = 6755399441055744.0;
 [[nodiscard]] constexpr double round_small(double value) noexcept {
   return value + small_shift - small_shift;
 }
 
-/// The integer within low..high that is nearest to a finite number. |low|, |high| must be at most 2^51.
+/// Returns the integer in [low, high] that is nearest to a finite number. |low| and |high| must be at most
+/// 2^51. Real-time safe.
 [[nodiscard]] constexpr std::int64_t round_clamped(double value, std::int64_t low,
                                                    std::int64_t high) noexcept {
   const auto least = static_cast<double>(low);
   const auto most = static_cast<double>(high);
-  // In this form, unlike std::clamp, each comparison is one instruction without a branch.
+  // Written this way, unlike std::clamp, each comparison is one instruction without a branch.
   const double above = value < least ? least : value;
   return static_cast<std::int64_t>(round_small(most < above ? most : above));
 }

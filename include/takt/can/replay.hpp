@@ -1,12 +1,13 @@
-// A recorded log onto buses again, at the recorded times or faster or slower, on any clock.
+// Sends a recorded log to buses again, at the recorded times, or faster or slower, on any clock.
 //
 //     auto log = *candump::LogFile::open("drive.log");
 //     platform::SteadyClock clock;
-//     const std::array routes = {candump::Route<Bus>{*candump::InterfaceName::create("can0"), &bus}};
-//     auto replay = *candump::make_replay(log, std::span(routes), clock, 2.0);      // twice as fast
-//     replay.run();                                                                 // or step() from a loop of your own
 //
-// What is not sent is counted by its reason. Real-time safe if the source of the lines is, which a file is not.
+//     const std::array routes = {candump::Route<Bus>{*candump::InterfaceName::create("can0"), &bus}};
+//     auto replay = *candump::make_replay(log, std::span(routes), clock, 2.0);  // twice as fast
+//     replay.run();                                                   // or step() in your own loop
+//
+// Frames that are not sent are counted by reason. Real-time safe if the source is; a file is not.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,7 @@
 
 namespace takt::can::candump {
 
-/// Where lines come from, one after another; nothing at the end.
+/// A source of log lines; nullopt at the end.
 // clang-format off
 template <class S>
 concept LogSource = requires(S& source) {
@@ -29,30 +30,31 @@ concept LogSource = requires(S& source) {
 };
 // clang-format on
 
-/// The bus that the frames of one recorded interface go to.
+/// The bus that receives the frames of one recorded interface.
 template <CanBus Bus>
 struct Route {
   InterfaceName interface;
   Bus* bus = nullptr;
 };
 
+/// The counters of a replay.
 struct ReplayCounters {
   std::uint64_t sent = 0;
-  std::uint64_t no_room = 0;       ///< the bus did not take the frame; it is not tried again
-  std::uint64_t unrouted = 0;      ///< of an interface without a bus
-  std::uint64_t error_frames = 0;  ///< which cannot be sent
-  std::uint64_t backwards = 0;     ///< stamped before the frame that stands before; sent at once
+  std::uint64_t no_room = 0;       ///< the bus did not take the frame; it is not repeated
+  std::uint64_t unrouted = 0;      ///< frames of an interface without a bus
+  std::uint64_t error_frames = 0;  ///< error frames, which cannot be sent
+  std::uint64_t backwards = 0;     ///< stamped before the previous frame; sent at once
   std::uint64_t bad_lines = 0;
 
   friend bool operator==(const ReplayCounters&, const ReplayCounters&) = default;
 };
 
-/// The first frame is due when the replay starts, each other as long after it as it was recorded, divided by the speed.
-/// Source, buses, routes and clock must outlive it.
+/// Replays one log. The first frame is due at the start; each later frame is due after its recorded delay
+/// divided by the speed. Source, buses, routes and clock must outlive it.
 template <LogSource Source, CanBus Bus, Clock C>
 class Replay {
  public:
-  /// Sends all that is due. Returns when the next frame is; nothing at the end of the log.
+  /// Sends all frames that are due. Returns when the next frame is due; nullopt at the end of the log.
   std::optional<Time> step() {
     while (advance()) {
       const Time due = due_time();
@@ -61,13 +63,13 @@ class Replay {
     }
     return std::nullopt;
   }
-  /// To the end of the log.
+  /// Replays to the end of the log; sleeps between the frames.
   void run() {
     while (const auto due = step()) clock_->sleep_until(*due);
   }
 
   [[nodiscard]] const ReplayCounters& counters() const noexcept { return counters_; }
-  /// The first line that could not be read.
+  /// The first line that could not be parsed.
   [[nodiscard]] const std::optional<LineError>& first_bad_line() const noexcept { return first_bad_line_; }
 
  private:
@@ -78,7 +80,7 @@ class Replay {
   Replay(Source& source, std::span<const Route<Bus>> routes, C& clock, double speed) noexcept
       : source_(&source), routes_(routes), clock_(&clock), speed_(speed) {}
 
-  /// Whether there is a frame to be sent.
+  /// Returns whether there is a frame to send.
   [[nodiscard]] bool advance() {
     while (!pending_) {
       const auto line = source_->next();
@@ -104,7 +106,7 @@ class Replay {
     last_stamp_ = stamp;
   }
   [[nodiscard]] Time due_time() const noexcept {
-    // Stamps of a log are not negative: their difference fits.
+    // Stamps of a log are not negative, so their difference fits.
     const Duration recorded = pending_->frame.stamp - first_stamp_;
     const Duration scaled = speed_ == 1 ? recorded : from_seconds(to_seconds(recorded) / speed_);
     if (scaled <= Duration(0)) return start_;
@@ -138,7 +140,7 @@ class Replay {
   std::optional<LineError> first_bad_line_;
 };
 
-/// A replay that has not begun. Error: out_of_range (a speed that is not positive and finite).
+/// Makes a replay; the first step() starts it. Error: out_of_range (the speed is not positive and finite).
 template <LogSource Source, CanBus Bus, Clock C>
 [[nodiscard]] Result<Replay<Source, Bus, C>> make_replay(Source& source, std::span<const Route<Bus>> routes,
                                                          C& clock, double speed = 1) noexcept {

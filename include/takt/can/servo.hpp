@@ -1,49 +1,55 @@
-// takt's own CAN FD protocol for servo drives, small enough to be written into a drive in an afternoon. Once
-// per control period the master broadcasts one command frame for up to six drives; each drive that it
-// addresses answers with one frame. The command is the synchronisation, the reply is the feedback, and there
-// is nothing else.
+// takt's own CAN FD protocol for servo drives, small enough to be implemented in a drive in an afternoon.
+// Once per control period the master broadcasts one command frame for up to six drives. Each addressed drive
+// answers with one frame. The command is also the synchronisation, and the reply is the feedback; there are
+// no other frames.
 //
-// All frames are FD data frames with 11-bit identifiers and bit-rate switch; numbers are little-endian two's
+// All frames are FD data frames with 11-bit identifiers and bit-rate switch. Numbers are little-endian two's
 // complement.
 //
-//   0x100+group  master to drives   GroupCommand   16, 24, 48 or 64 bytes (1, 2, 4 or 6 slots)
-//   0x180+node   drive to master    DriveReply     12 bytes
+// - 0x100+group  master to drives   GroupCommand   16, 24, 48 or 64 bytes (1, 2, 4 or 6 slots)
+// - 0x180+node   drive to master    DriveReply     12 bytes
 //
-// Nodes are numbered 1..48; node n listens to slot (n-1) % 6 of group (n-1) / 6. Bus time at 1/5 Mbit/s, at
-// worst: 170 us for the command and 65 us for each reply, so six drives take 560 us of a 1 kHz period, 56 %.
+// Nodes are numbered 1 to 48. Node n uses slot (n-1) % 6 of group (n-1) / 6. Worst-case bus time at 1/5
+// Mbit/s: 170 us for the command and 65 us for each reply. Six drives take 560 us of a 1 kHz period, which is
+// 56 %.
 //
-// Units (rotary; a linear joint has m in place of rad and N in place of N m):
-//   position  i32 in 2^-24 rad       +-128 rad,    resolution 60 nrad
-//   velocity  i24 in 2^-16 rad/s     +-128 rad/s,  resolution 15 urad/s
-//   torque    i16 in 2^-5 N m        +-1024 N m,   resolution 0.03 N m
-// Numbers are rounded to the nearest; what is out of range is clamped; what is not finite is refused before
-// it reaches the bus.
+// Units (rotary; a linear joint has m instead of rad and N instead of N m):
+// - position  i32 in 2^-24 rad       +-128 rad,    resolution 60 nrad
+// - velocity  i24 in 2^-16 rad/s     +-128 rad/s,  resolution 15 urad/s
+// - torque    i16 in 2^-5 N m        +-1024 N m,   resolution 0.03 N m
+//
+// Numbers are rounded to the nearest and clamped to their range. NaN and infinity are rejected before they
+// reach the bus.
 //
 // GroupCommand
-//   byte 0  protocol version, 1
-//   byte 1  sequence: the master adds 1 (mod 256) each period; a drive ignores a command that repeats the
-//           number of the one before, because its sender is stuck
-//   byte 2  watchdog, 1..255 ms
-//   byte 3  reserved, 0
-//   then for each slot 10 bytes:
-//     +0  flags: b0 addressed (a drive ignores a slot without it, and does not answer), b1 enable,
-//         b2 clear fault, b4-5 mode: 0 position, 1 velocity, 2 torque; all others 0
-//     +1  position, 4 bytes
-//     +5  velocity, 3 bytes: feed-forward in mode position, reference in mode velocity
-//     +8  torque, 2 bytes: feed-forward in modes position and velocity, reference in mode torque
-// DriveReply
-//   byte 0  sequence of the command that is answered
-//   byte 1  state: 0 off, 1 ready, 2 fault
-//   byte 2  fault code, see Fault
-//   byte 3  position, 4 bytes
-//   byte 7  velocity, 3 bytes
-//   byte 10 torque, 2 bytes
+// - byte 0  protocol version, 1
+// - byte 1  sequence: the master adds 1 (mod 256) each period. A drive ignores a command with the same number
+//   as the one before, because a repeated number means a stuck sender.
+// - byte 2  watchdog, 1 to 255 ms
+// - byte 3  reserved, 0
+// - then 10 bytes for each slot:
+//     - +0  flags: b0 addressed, b1 enable, b2 clear fault, b4-5 mode, others 0.
+//       A drive ignores and does not answer a slot without `addressed`.
+//       Mode: 0 position, 1 velocity, 2 torque.
+//     - +1  position, 4 bytes
+//     - +5  velocity, 3 bytes: feed-forward in mode position, reference in mode velocity
+//     - +8  torque, 2 bytes: feed-forward in modes position and velocity, reference in mode torque
 //
-// The drive: `off` becomes `ready` on a command with enable and without clear fault, `ready` becomes `off` on
-// one without enable. A fault of any kind leads to `fault`, power stage off, from everywhere and stays until
-// a command says clear fault without enable: then `off`, unless the cause is still there. A drive in `ready`
-// that is not addressed by a command with a new sequence number for as long as the watchdog of the last one
-// says, brakes to rest and goes to `fault` with reference_lost.
+// DriveReply
+// - byte 0  sequence of the answered command
+// - byte 1  state: 0 off, 1 ready, 2 fault
+// - byte 2  fault code, see Fault
+// - byte 3  position, 4 bytes
+// - byte 7  velocity, 3 bytes
+// - byte 10 torque, 2 bytes
+//
+// States of the drive:
+// - `off` changes to `ready` on a command with enable and without clear fault.
+// - `ready` changes to `off` on a command without enable.
+// - Every fault switches the power stage off and leads to `fault`, from every state.
+// - `fault` changes to `off` on a command with clear fault and without enable, unless the cause persists.
+// - A drive in `ready` needs an addressed command with a new sequence number within the watchdog time of the
+//   last one. Otherwise it brakes to rest and changes to `fault` with reference_lost.
 //
 // Every function is real-time safe and usable in constant expressions.
 #pragma once
@@ -69,11 +75,13 @@ inline constexpr double position_unit = 1.0 / (1 << 24);  ///< rad
 inline constexpr double velocity_unit = 1.0 / (1 << 16);  ///< rad/s
 inline constexpr double torque_unit = 1.0 / (1 << 5);     ///< N m
 
+/// Returns whether this is a valid node number.
 [[nodiscard]] constexpr bool is_node(std::uint8_t node) noexcept { return node >= 1 && node <= max_node; }
-/// For a node that is_node().
+/// Returns the group of a node; is_node() must be true.
 [[nodiscard]] constexpr std::uint8_t group_of(std::uint8_t node) noexcept {
   return static_cast<std::uint8_t>((node - 1U) / slots_per_group);
 }
+/// Returns the slot of a node in its group; is_node() must be true.
 [[nodiscard]] constexpr std::uint8_t slot_of(std::uint8_t node) noexcept {
   return static_cast<std::uint8_t>((node - 1U) % slots_per_group);
 }
@@ -81,11 +89,11 @@ inline constexpr double torque_unit = 1.0 / (1 << 5);     ///< N m
 enum class Mode : std::uint8_t { position = 0, velocity = 1, torque = 2 };
 enum class State : std::uint8_t { off = 0, ready = 1, fault = 2 };
 
-/// Why a drive is in State::fault. These are the values of JointFeedback::fault, too; 256 and above are the
-/// master's own.
+/// The reason for State::fault. JointFeedback::fault has the same numbers; 256 and above are faults that the
+/// master finds.
 enum class Fault : std::uint8_t {
   none = 0,
-  reference_lost = 1,  ///< the watchdog ran out
+  reference_lost = 1,  ///< the watchdog time elapsed
   over_current = 2,
   over_voltage = 3,
   under_voltage = 4,
@@ -97,7 +105,7 @@ enum class Fault : std::uint8_t {
   internal = 255,
 };
 
-/// What one drive is to do. Position in rad, velocity in rad/s, torque in N m.
+/// The command for one drive. Position in rad, velocity in rad/s, torque in N m.
 struct DriveCommand {
   bool addressed = false;
   bool enable = false;
@@ -110,22 +118,22 @@ struct DriveCommand {
   friend constexpr bool operator==(const DriveCommand&, const DriveCommand&) = default;
 };
 
-/// What the drives of one group are to do.
+/// The commands for the drives of one group.
 struct GroupCommand {
   std::uint8_t group = 0;
   std::uint8_t sequence = 0;
-  std::uint8_t watchdog = 20;  ///< ms, 1..255
+  std::uint8_t watchdog = 20;  ///< ms, 1 to 255
   std::array<DriveCommand, slots_per_group> slots{};
 
   friend constexpr bool operator==(const GroupCommand&, const GroupCommand&) = default;
 };
 
-/// What one drive says of itself. Position in rad, velocity in rad/s, torque in N m.
+/// The reply of one drive. Position in rad, velocity in rad/s, torque in N m.
 struct DriveReply {
   std::uint8_t node = 1;
   std::uint8_t sequence = 0;
   State state = State::off;
-  std::uint8_t fault = 0;  ///< Fault, or a number that a newer drive gives a meaning
+  std::uint8_t fault = 0;  ///< Fault, or a number that a newer drive defines
   double position = 0;
   double velocity = 0;
   double torque = 0;
@@ -146,8 +154,8 @@ inline constexpr unsigned mode_shift = 4;
 inline constexpr std::uint8_t known_flags =
     addressed_flag | enable_flag | clear_fault_flag | 3U << mode_shift;
 
-/// Position, velocity and torque stand in nine bytes, the same in commands and replies. Error: not_finite,
-/// and nothing written.
+/// Writes position, velocity and torque, which take nine bytes in commands and replies. Error: not_finite;
+/// nothing is then written.
 [[nodiscard]] constexpr Status put_motion(std::uint8_t* bytes, double position, double velocity,
                                           double torque) noexcept {
   constexpr std::int64_t top32 = (std::int64_t{1} << 31) - 1;
@@ -163,7 +171,7 @@ inline constexpr std::uint8_t known_flags =
   return {};
 }
 
-/// Reads what put_motion() wrote into anything with the three members.
+/// Reads the nine bytes of put_motion() into any struct with the three members.
 template <class Motion>
 constexpr void get_motion(const std::uint8_t* bytes, Motion& motion) noexcept {
   const std::uint64_t word = load_little<8>(bytes);
@@ -175,7 +183,7 @@ constexpr void get_motion(const std::uint8_t* bytes, Motion& motion) noexcept {
   motion.torque = t * torque_unit;
 }
 
-/// The shortest FD frame for so many slots.
+/// The length in bytes of the shortest FD frame for a number of slots.
 inline constexpr std::array<std::uint8_t, slots_per_group + 1> command_lengths = [] {
   std::array<std::uint8_t, slots_per_group + 1> lengths{};
   for (std::size_t slots = 0; slots < lengths.size(); ++slots) {
@@ -184,7 +192,7 @@ inline constexpr std::array<std::uint8_t, slots_per_group + 1> command_lengths =
   return lengths;
 }();
 
-/// Makes `frame` an empty one of this protocol.
+/// Makes `frame` an empty frame of this protocol.
 constexpr void begin(Frame& frame, std::uint32_t id) noexcept {
   clear(frame);
   frame.id = id;
@@ -196,7 +204,7 @@ constexpr void begin(Frame& frame, std::uint32_t id) noexcept {
   return length < header_bytes ? 0 : (length - header_bytes) / slot_bytes;
 }
 
-/// The number of slots in a command frame, after all its checks but those of the slots themselves.
+/// Checks a command frame, except the content of its slots. Returns the number of slots.
 [[nodiscard]] constexpr Result<std::size_t> check_command(const Frame& frame) noexcept {
   if (frame.extended || !frame.fd || !frame.is_data()) return fail(Errc::wrong_format);
   if (frame.id < command_base || frame.id >= command_base + group_count) return fail(Errc::unexpected_id);
@@ -222,11 +230,11 @@ constexpr void begin(Frame& frame, std::uint32_t id) noexcept {
 
 }  // namespace detail
 
-using can::encode;  // encode(message) gives a Result<Frame>; encode_into(frame, message) writes into a frame
+using can::encode;  // encode(message) returns a Result<Frame>; encode_into(frame, message) writes one
 
-/// The frame is as short as its last addressed slot allows; at least one slot is always there. After an error
-/// it is not to be sent. Errors: unknown_node (group), bad_value (watchdog 0, or a mode that is none),
-/// not_finite.
+/// Encodes a command. The frame is as short as its last addressed slot allows, and has at least one slot.
+/// After an error it must not be sent. Errors: unknown_node (group), bad_value (watchdog 0, or an unknown
+/// mode), not_finite.
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const GroupCommand& command) noexcept {
   if (command.group >= group_count) return fail(Errc::unknown_node);
   if (command.watchdog == 0) return fail(Errc::bad_value);
@@ -250,8 +258,8 @@ using can::encode;  // encode(message) gives a Result<Frame>; encode_into(frame,
   return {};
 }
 
-/// All slots of a command. Slots that the frame has no room for, and those that are not addressed, are
-/// default ones. Errors: wrong_format, unexpected_id, wrong_length, bad_value.
+/// Decodes all slots of a command. Slots beyond the frame and slots without `addressed` have default values.
+/// Errors: wrong_format, unexpected_id, wrong_length, bad_value.
 [[nodiscard]] constexpr Result<GroupCommand> decode_group(const Frame& frame) noexcept {
   const auto slots = detail::check_command(frame);
   if (!slots) return fail(slots.error());
@@ -267,7 +275,7 @@ using can::encode;  // encode(message) gives a Result<Frame>; encode_into(frame,
   return command;
 }
 
-/// A drive's own part of a command.
+/// The part of a command for one drive.
 struct NodeCommand {
   std::uint8_t sequence = 0;
   std::uint8_t watchdog = 0;  ///< ms
@@ -276,8 +284,8 @@ struct NodeCommand {
   friend constexpr bool operator==(const NodeCommand&, const NodeCommand&) = default;
 };
 
-/// What a drive decodes: its slot, whatever stands in the others. A frame that is too short for the slot does
-/// not address the drive. Errors: unknown_node, wrong_format, unexpected_id (also: the command of another
+/// Decodes the slot of one drive; other slots are not checked. A frame that is too short for the slot does
+/// not address the drive. Errors: unknown_node, wrong_format, unexpected_id (also for the command of another
 /// group), wrong_length, bad_value.
 [[nodiscard]] constexpr Result<NodeCommand> decode_for_node(const Frame& frame, std::uint8_t node) noexcept {
   if (!is_node(node)) return fail(Errc::unknown_node);
@@ -292,7 +300,8 @@ struct NodeCommand {
   return own;
 }
 
-/// After an error the frame is not to be sent. Errors: unknown_node, bad_value (state), not_finite.
+/// Encodes a reply. After an error the frame must not be sent. Errors: unknown_node, bad_value (state),
+/// not_finite.
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const DriveReply& reply) noexcept {
   if (!is_node(reply.node)) return fail(Errc::unknown_node);
   if (reply.state > State::fault) return fail(Errc::bad_value);
@@ -304,7 +313,7 @@ struct NodeCommand {
   return detail::put_motion(frame.data.data() + 3, reply.position, reply.velocity, reply.torque);
 }
 
-/// Errors: wrong_format, unexpected_id, wrong_length, bad_value (state).
+/// Decodes a reply. Errors: wrong_format, unexpected_id, wrong_length, bad_value (state).
 [[nodiscard]] constexpr Result<DriveReply> decode_reply(const Frame& frame) noexcept {
   if (frame.extended || !frame.fd || !frame.is_data()) return fail(Errc::wrong_format);
   if (frame.id <= reply_base || frame.id > reply_base + max_node) return fail(Errc::unexpected_id);

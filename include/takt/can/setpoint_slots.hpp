@@ -1,24 +1,27 @@
-// Holds the latest setpoint of each message in a slot, between a master that has a newer one every cycle and a bus that cannot
-// always take it. A slot keeps one value only, so no drive ever follows an outdated setpoint.
+// Holds the latest setpoint of each message in a slot, until the bus takes it. The master writes a newer one
+// every cycle, and the bus may be slower. A slot keeps one value only, so no drive follows an outdated
+// setpoint.
 //
 //     can::SetpointSlots<> slots;
-//     const std::size_t hip = *slots.add(0), gripper = *slots.add(1);            // at set-up; lower goes first
-//     each cycle:  slots.put(hip, frame, now + period);                          // replaces an older one that still waits
+//     const std::size_t hip = *slots.add(0), gripper = *slots.add(1);  // at set-up; priority 0 goes first
+//
+//     each cycle:  slots.put(hip, frame, now + period);                // replaces one that still waits
 //                  slots.flush(bus, now);
 //
-// Setpoints of one priority are sent in the order of put(). A setpoint that the bus had no room for goes first next time, and
-// a newer value keeps its place; then comes the message that was sent longest ago. So messages of equal rank share a slow
-// bus: of n messages, a bus that takes m frames a call sends each within n / m calls, rounded up.
+// Setpoints of one priority are sent in the order of put(). A setpoint for which the bus had no room goes
+// first next time, and a newer value keeps its place. Then follows the message that was sent longest ago. So
+// messages of equal rank share a slow bus. If the bus takes m frames a call, each of n messages is sent
+// within n / m calls, rounded up.
 //
-// A setpoint waits in its slot while the bus has no room, and is dropped once its deadline has passed. Neither is an error;
-// both are counted by slot. A frame that the bus has taken cannot be replaced, so keep its driver's queue short (SocketCAN:
-// txqueuelen). flush() may be called at any time, between the cycles too.
+// A setpoint waits in its slot while the bus has no room, and is dropped after its deadline. Neither is an
+// error; both are counted by slot. A frame that the bus has taken cannot be replaced, so keep the driver's
+// queue short (SocketCAN: txqueuelen). The function flush() may be called at any time, also between cycles.
 //
-// Commands that must not replace each other (power on, home) are orders: they have no slot, wait in the order of order(), and
-// stay until the bus takes them or their deadline passes.
+// Commands that must not replace each other (power on, home) are orders. They have no slot and are sent in
+// the order of order(). They wait until the bus takes them or their deadline passes.
 //
-// It has no clock: the caller gives the time. Real-time safe and usable in constant expressions. Only the
-// constructor and add() of SetpointSlots<std::dynamic_extent> use the heap. One thread.
+// It has no clock: the caller gives the time. Real-time safe and usable in constant expressions, except the
+// constructor and add() of SetpointSlots<std::dynamic_extent>, which use the heap. One thread.
 #pragma once
 
 #include <algorithm>
@@ -35,13 +38,14 @@
 
 namespace takt::can {
 
-/// Counts the setpoints of a slot since its start. Each setpoint is sent, replaced, expired or withdrawn, or still waits.
+/// Counts the setpoints of a slot since its start. Each setpoint is sent, replaced, expired or withdrawn, or
+/// still waits.
 struct SetpointCounters {
   std::uint64_t sent = 0;       ///< taken by the bus
   std::uint64_t replaced = 0;   ///< by a newer one, before the bus took it
   std::uint64_t expired = 0;    ///< dropped after its deadline
   std::uint64_t withdrawn = 0;  ///< by withdraw()
-  std::uint64_t refused = 0;    ///< times that the bus had no room for it; it waits on
+  std::uint64_t refused = 0;    ///< times that the bus had no room for it; it keeps waiting
 
   /// Setpoints that were lost because the bus had no room.
   [[nodiscard]] constexpr std::uint64_t starved() const noexcept { return replaced + expired; }
@@ -57,21 +61,21 @@ struct SetpointCounters {
   friend constexpr bool operator==(const SetpointCounters&, const SetpointCounters&) = default;
 };
 
-/// The slots of one bus. Slots are numbered from 0 in the order of add(); other numbers do no harm. With
-/// std::dynamic_extent, add() finds room for any number of slots: it allocates, and is for set-up.
+/// The slots of one bus. Slots are numbered from 0 in the order of add(); calls with other numbers have no
+/// effect. With std::dynamic_extent, add() allocates room for any number of slots, and is for set-up.
 template <std::size_t MaxSlots = 64, std::size_t MaxOrders = 16>
 class SetpointSlots {
   static constexpr bool is_dynamic = MaxSlots == std::dynamic_extent;
 
  public:
   constexpr SetpointSlots() = default;
-  /// Room for so many orders that wait at once. Allocates.
+  /// Reserves room for this many waiting orders. Allocates.
   constexpr explicit SetpointSlots(std::size_t max_orders) requires(is_dynamic) : max_orders_(max_orders) {
     grow();
   }
 
-  /// A slot for one message; nothing if there is no room for it. Slots of a lower `priority` are sent first, as lower
-  /// identifiers are.
+  /// Adds a slot for one message; nullopt if there is no room. Slots with a lower `priority` are sent first,
+  /// as with CAN identifiers.
   [[nodiscard]] constexpr std::optional<std::size_t> add(std::uint32_t priority) noexcept(!is_dynamic) {
     if (!is_dynamic && count_ == MaxSlots) return std::nullopt;
     if constexpr (is_dynamic) slots_.emplace_back();
@@ -81,14 +85,16 @@ class SetpointSlots {
     return count_ - 1;
   }
 
-  /// The message's newest value, which is worth sending up to and at `deadline`. False if there is no such slot.
+  /// Sets the message's newest value; it may be sent up to and including `deadline`. False if there is no
+  /// such slot.
   constexpr bool put(std::size_t slot, const Frame& frame, Time deadline) noexcept {
     return put_with(slot, deadline, [&](Frame& out) noexcept {
       out = frame;
       return true;
     });
   }
-  /// The same, written in place by `bool write(Frame&)`. False also if write() is: then nothing has changed.
+  /// put() with a frame that `bool write(Frame&)` writes in place. If write() returns false, nothing changes
+  /// and put_with() returns false.
   template <class Write>
   constexpr bool put_with(std::size_t slot, Time deadline, Write&& write) noexcept {
     if (slot >= count_ || !write(frames_[waiting_])) return false;
@@ -107,15 +113,17 @@ class SetpointSlots {
     return true;
   }
 
-  /// A command that replaces nothing and that nothing replaces. It is sent after the orders before it, and before slots of its
-  /// `priority` and above. False if as many orders wait as there is room for: make it again later.
+  /// Adds a command that replaces nothing and is not replaced. It is sent after earlier orders, and before
+  /// slots of the same or a higher `priority` number. False if there is no room for another order: call it
+  /// again later.
   constexpr bool order(const Frame& frame, Time deadline, std::uint32_t priority = 0) noexcept {
     return order_with(deadline, priority, [&](Frame& out) noexcept {
       out = frame;
       return true;
     });
   }
-  /// The same, written in place by `bool write(Frame&)`. False also if write() is: then nothing has changed.
+  /// order() with a frame that `bool write(Frame&)` writes in place. If write() returns false, nothing
+  /// changes and order_with() returns false.
   template <class Write>
   constexpr bool order_with(Time deadline, std::uint32_t priority, Write&& write) noexcept {
     if (orders_waiting_ == max_orders_ || !write(frames_[waiting_])) return false;
@@ -125,7 +133,7 @@ class SetpointSlots {
     return true;
   }
 
-  /// Removes a setpoint that waits, such as that of a drive that is being switched off.
+  /// Removes a waiting setpoint, for example that of a drive that is being switched off.
   constexpr void withdraw(std::size_t slot) noexcept {
     if (!waiting(slot)) return;
     const std::size_t place = place_of(slots_[slot]);
@@ -134,8 +142,8 @@ class SetpointSlots {
     keep([&](std::size_t i) noexcept { return i != place; });
   }
 
-  /// Drops late frames and hands the others to the bus in one call; frames that it has no room for stay. Returns the number of
-  /// sent frames. O(n) in the waiting frames.
+  /// Drops late frames and gives the others to the bus in one call. Frames for which the bus has no room
+  /// stay. Returns the number of sent frames. O(n) in the waiting frames.
   template <CanBus Bus>
   constexpr std::size_t flush(Bus& bus, Time now) noexcept {
     if (earliest_deadline_ < now) drop_late(now);
@@ -157,9 +165,11 @@ class SetpointSlots {
     return sent;
   }
 
+  /// The number of slots.
   [[nodiscard]] constexpr std::size_t size() const noexcept { return count_; }
-  /// Slots and orders that wait.
+  /// The number of waiting setpoints and orders.
   [[nodiscard]] constexpr std::size_t waiting() const noexcept { return waiting_; }
+  /// Returns whether the setpoint of this slot is waiting.
   [[nodiscard]] constexpr bool waiting(std::size_t slot) const noexcept {
     return slot < count_ && slots_[slot].number > sent_;
   }
@@ -178,8 +188,9 @@ class SetpointSlots {
     for (std::size_t i = 0; i < count_; ++i) sum += counters(i);
     return sum;
   }
+  /// The counters of all orders.
   [[nodiscard]] constexpr SetpointCounters order_counters() const noexcept { return order_counters_; }
-  /// SetpointCounters::starved() of all slots and orders, without the sum: to see each cycle whether it has grown.
+  /// SetpointCounters::starved() of all slots and orders, without summing. A growing number shows a slow bus.
   [[nodiscard]] constexpr std::uint64_t starved() const noexcept { return starved_; }
 
  private:
@@ -187,10 +198,10 @@ class SetpointSlots {
 
   struct Slot {
     std::uint64_t rank = 0;
-    /// Of its latest setpoint, among all sent frames; 0 = none. A setpoint with a number above sent_ waits, so a flush that
-    /// sends the whole queue touches no slot.
+    /// The number of its latest setpoint, among all sent frames; 0 = none. A setpoint with a number above
+    /// sent_ is waiting. So a flush that sends the whole queue touches no slot.
     std::uint64_t number = 0;
-    SetpointCounters counters;  ///< `sent` includes the setpoint that waits
+    SetpointCounters counters;  ///< field `sent` includes the waiting setpoint
   };
   /// The data beside a frame of the queue.
   struct Entry {
@@ -254,7 +265,7 @@ class SetpointSlots {
     if (a.rank != b.rank) return a.rank < b.rank;
     return is_short_ && a.slot != no_slot && !b.is_left_over && a.last_sent < b.last_sent;
   }
-  /// Brings the last one to where it belongs, and returns its place.
+  /// Moves the last frame to its place by rank, and returns this place.
   [[nodiscard]] constexpr std::size_t move_forward(std::size_t last) noexcept {
     std::size_t place = last;
     while (place > 0 && goes_before(entries_[last], entries_[place - 1])) --place;
@@ -280,7 +291,7 @@ class SetpointSlots {
     }
     keep([&](std::size_t i) noexcept { return entries_[i].deadline >= now; });
   }
-  /// Leaves those in the queue whose place `stays`.
+  /// Keeps the frames for whose place `stays(place)` returns true.
   template <class Stays>
   constexpr void keep(Stays stays) noexcept {
     const std::size_t before = waiting_;
@@ -306,16 +317,16 @@ class SetpointSlots {
   Storage<Entry, MaxSlots + MaxOrders + 1> entries_{};
   std::size_t waiting_ = 0;
   std::size_t orders_waiting_ = 0;
-  std::uint64_t last_rank_ = 0;  ///< of the last one that waits
+  std::uint64_t last_rank_ = 0;  ///< rank of the last waiting frame
   Time earliest_deadline_ = Time::max();
 
   Storage<Slot, MaxSlots> slots_{};
   std::size_t count_ = 0;
   std::size_t max_orders_ = is_dynamic ? 0 : MaxOrders;
   SetpointCounters order_counters_;
-  std::uint64_t sent_ = 0;  ///< frames of all slots and orders
+  std::uint64_t sent_ = 0;  ///< sent frames of all slots and orders
   std::uint64_t starved_ = 0;
-  bool is_short_ = false;  ///< the bus did not take all that it was last given
+  bool is_short_ = false;  ///< the bus did not take all frames of the last flush
 };
 
 }  // namespace takt::can

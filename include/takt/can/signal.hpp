@@ -1,20 +1,21 @@
-// The one signal kernel: numbers that lie as bit fields in a frame, in either byte order, at any offset, and
-// their physical values. Two fronts share it, for fields known at compile time and at run time; a test holds
-// them equal.
+// The signal kernel: numbers in bit fields of a frame, in either byte order and at any offset, and their
+// physical values. It has two interfaces, for fields known at compile time and at run time. A test compares
+// the two.
 //
 // Bits are numbered as in DBC files: bit n is bit n % 8 (0 = least significant) of byte n / 8. A field in
-// little (Intel) order starts at its least significant bit and goes on to higher numbers; one in big
-// (Motorola) order starts at its *most* significant bit, goes down to bit 0 of the byte and on with bit 7 of
-// the next.
+// little (Intel) order starts at its least significant bit and continues to higher numbers. A field in big
+// (Motorola) order starts at its *most* significant bit. It goes down to bit 0 of the byte and continues with
+// bit 7 of the next.
 //
-// Physical value = number * scale + offset, one rounding for each operation; without offset, number * scale.
-// Number = (physical value - offset) / scale, rounded to the nearest integer, ties to even, where the field is
-// one (see quantise.hpp). What the number then overflows are the field, and the range of the signal where it
-// has one; the range is compared in numbers, not in physical values: 25.5 of a signal in steps of 0.1 up to
-// 25.5 is within it, whatever 25.5 / 0.1 is in binary.
+// Decoding: physical value = number * scale + offset, with one rounding for each operation. With offset 0 it
+// is number * scale. Encoding: number = (physical value - offset) / scale. For an integer field it is rounded
+// to the nearest integer, ties to even (see quantise.hpp). The limits for a number are those of the field
+// and, if there is one, of the signal's range. The range is compared in numbers, not in physical values. So
+// 25.5 is within the range of a signal in steps of 0.1 up to 25.5, although the binary 25.5 / 0.1 is not
+// exact.
 //
-// Real-time safe and usable in constant expressions. No function touches a byte outside the span that it is
-// given.
+// Real-time safe and usable in constant expressions, unless a comment says otherwise. No function touches a
+// byte outside the given span.
 #pragma once
 
 #include <bit>
@@ -29,12 +30,13 @@
 
 namespace takt::can {
 
+/// The byte order of a field.
 enum class ByteOrder : std::uint8_t {
   little,  ///< Intel
   big,     ///< Motorola
 };
 
-/// How the bits of a field are to be read.
+/// The number format of a field.
 enum class NumberType : std::uint8_t {
   unsigned_integer,
   signed_integer,  ///< two's complement
@@ -42,27 +44,27 @@ enum class NumberType : std::uint8_t {
   float64,         ///< IEEE 754, length 64
 };
 
-/// Where a number lies in a frame, and of what type it is. A structural type: usable as a template argument.
-struct Field {
-  std::uint16_t start = 0;  ///< as above: least significant bit (little), most significant bit (big)
-  std::uint8_t length = 1;  ///< 1..64 bits
+/// The position and number format of a field in a frame. A structural type: usable as a template argument.
+struct BitField {
+  std::uint16_t start = 0;  ///< least significant bit (little) or most significant bit (big)
+  std::uint8_t length = 1;  ///< bits: 1 to 64
   ByteOrder order = ByteOrder::little;
   NumberType type = NumberType::unsigned_integer;
 
-  friend constexpr bool operator==(const Field&, const Field&) = default;
+  friend constexpr bool operator==(const BitField&, const BitField&) = default;
 };
 
 namespace detail {
 
-/// The bytes that a field touches, and how far its least significant bit is from the low end of them, read in
-/// its byte order.
+/// The bytes that a field touches. The shift is the distance of its least significant bit from their low end,
+/// in the byte order of the field.
 struct Window {
   std::size_t first = 0;
-  std::size_t bytes = 1;  ///< 1..9
-  unsigned shift = 0;     ///< 0..7; more in a widened window
+  std::size_t bytes = 1;  ///< 1 to 9
+  unsigned shift = 0;     ///< bits: 0 to 7; more in a widened window
 };
 
-[[nodiscard]] constexpr Window window_of(Field field) noexcept {
+[[nodiscard]] constexpr Window window_of(BitField field) noexcept {
   const unsigned in_byte = field.start % 8U;
   const unsigned before = field.order == ByteOrder::little ? in_byte : 7 - in_byte;
   const unsigned bits = before + field.length;
@@ -77,7 +79,7 @@ struct Window {
 
 [[nodiscard]] constexpr std::uint64_t swap_bytes(std::uint64_t word) noexcept {
 #ifdef __GNUC__
-  return __builtin_bswap64(word);  // what follows becomes it, too, but not where it meets masks and shifts
+  return __builtin_bswap64(word);  // g++ does not always turn the code below into a bswap
 #else
   word = (word & 0x00FF'00FF'00FF'00FFU) << 8 | (word >> 8 & 0x00FF'00FF'00FF'00FFU);
   word = (word & 0x0000'FFFF'0000'FFFFU) << 16 | (word >> 16 & 0x0000'FFFF'0000'FFFFU);
@@ -85,9 +87,9 @@ struct Window {
 #endif
 }
 
-/// The same field in a wider window: eight bytes, or all of the data where they are fewer. One load and store
-/// of a size that the processor has, and, as windows start at multiples of eight where they can, the same one
-/// for many fields of a frame.
+/// Widens the window to eight bytes, or to all of the data if they are fewer. The processor has a load and
+/// store of this size. Windows start at multiples of eight where possible, so many fields of a frame share
+/// one load.
 [[nodiscard]] constexpr Window widened(Window window, ByteOrder order, std::size_t data_bytes) noexcept {
   const std::size_t bytes = data_bytes < 8 ? data_bytes : 8;
   const std::size_t last = data_bytes - bytes;
@@ -103,7 +105,7 @@ struct Window {
   return Window{first, bytes, window.shift + 8 * static_cast<unsigned>(more)};
 }
 
-/// Loads and stores of 1 to 8 bytes whose number is known at compile time ...
+/// Loads and stores of 1 to 8 bytes, with the number of bytes known at compile time.
 template <std::size_t Count>
 struct FixedWord {
   static constexpr std::uint64_t load(const std::uint8_t* bytes, std::size_t) noexcept {
@@ -113,7 +115,7 @@ struct FixedWord {
     store_little<Count>(bytes, word);
   }
 };
-/// ... and at run time.
+/// The same with the number of bytes known at run time.
 struct SizedWord {
   static constexpr std::uint64_t load(const std::uint8_t* bytes, std::size_t count) noexcept {
     std::uint64_t word = 0;
@@ -125,10 +127,10 @@ struct SizedWord {
   }
 };
 
-/// The bits of the field, in the low end of the result. A window of nine bytes is a word of eight and the
-/// ninth byte.
+/// Returns the bits of the field, in the low end of the result. A window of nine bytes is a word of eight
+/// bytes and the ninth byte.
 template <class Word>
-[[nodiscard]] constexpr std::uint64_t extract_bits(Field field, Window window,
+[[nodiscard]] constexpr std::uint64_t extract_bits(BitField field, Window window,
                                                    const std::uint8_t* frame) noexcept {
   const std::uint8_t* const bytes = frame + window.first;
   const std::size_t count = window.bytes < 8 ? window.bytes : 8;
@@ -141,9 +143,10 @@ template <class Word>
   return word & mask_of(field.length);
 }
 
-/// Writes the low bits of `number` into the field; bits around it stay as they are.
+/// Writes the low bits of `number` into the field. The bits around it do not change.
 template <class Word>
-constexpr void insert_bits(Field field, Window window, std::uint8_t* frame, std::uint64_t number) noexcept {
+constexpr void insert_bits(BitField field, Window window, std::uint8_t* frame,
+                           std::uint64_t number) noexcept {
   std::uint8_t* const bytes = frame + window.first;
   const std::size_t count = window.bytes < 8 ? window.bytes : 8;
   std::uint64_t mask = mask_of(field.length);
@@ -171,11 +174,11 @@ constexpr void insert_bits(Field field, Window window, std::uint8_t* frame, std:
   return static_cast<std::int64_t>(bits << (64 - length)) >> (64 - length);
 }
 
-/// The number in the field, as a double. Integers beyond 53 bits are rounded.
-[[nodiscard]] constexpr double number_of(Field field, std::uint64_t bits) noexcept {
+/// Returns the number in the field as a double. Integers beyond 53 bits are rounded.
+[[nodiscard]] constexpr double number_of(BitField field, std::uint64_t bits) noexcept {
   switch (field.type) {
     case NumberType::unsigned_integer:
-      // A signed conversion is one instruction, an unsigned one is several.
+      // A signed conversion takes one instruction, an unsigned one takes several.
       return field.length < 64 ? static_cast<double>(static_cast<std::int64_t>(bits))
                                : static_cast<double>(bits);
     case NumberType::signed_integer:
@@ -188,21 +191,21 @@ constexpr void insert_bits(Field field, Window window, std::uint8_t* frame, std:
   return 0;
 }
 
-/// 2^exponent, exponent 0..64.
+/// Returns 2^exponent, for an exponent from 0 to 64.
 [[nodiscard]] constexpr double power_of_two(unsigned exponent) noexcept {
   constexpr double two_to_62 = 4611686018427387904.0;
   return exponent < 63 ? static_cast<double>(std::int64_t{1} << exponent)
                        : (exponent == 63 ? 2 : 4) * two_to_62;
 }
 
-/// The largest double that is below 2^exponent and whole.
+/// Returns the largest whole double below 2^exponent.
 [[nodiscard]] constexpr double whole_below(unsigned exponent) noexcept {
   return power_of_two(exponent) - (exponent <= 53 ? 1 : power_of_two(exponent - 53));
 }
 
 }  // namespace detail
 
-/// The numbers that are not an overflow: from low to high, both included.
+/// The range of numbers that are no overflow, both ends included.
 struct NumberLimits {
   double low = 0;
   double high = 0;
@@ -210,15 +213,15 @@ struct NumberLimits {
   friend constexpr bool operator==(const NumberLimits&, const NumberLimits&) = default;
 };
 
-/// What a field can hold, as far as doubles can say it.
-[[nodiscard]] constexpr NumberLimits number_limits(Field field) noexcept {
+/// Returns the range of numbers that the field can hold, rounded inwards to doubles.
+[[nodiscard]] constexpr NumberLimits number_limits(BitField field) noexcept {
   switch (field.type) {
     case NumberType::unsigned_integer:
       return {0, detail::whole_below(field.length)};
     case NumberType::signed_integer:
       return {-detail::power_of_two(field.length - 1U), detail::whole_below(field.length - 1U)};
     case NumberType::float32:
-      // The last double before rounding gives infinity, half a unit above the largest float.
+      // The last double that a float still rounds to a finite value: half a unit above the largest float.
       return {-0x1.fffffefffffffp127, 0x1.fffffefffffffp127};
     case NumberType::float64:
       return {std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max()};
@@ -227,26 +230,27 @@ struct NumberLimits {
 }
 
 /// A field with its physical meaning.
-struct Signal {
-  Field field;
+struct SignalCoding {
+  BitField field;
   double scale = 1;    ///< physical units per number; finite and not 0
   double offset = 0;   ///< physical value of the number 0
-  double minimum = 0;  ///< the range of physical values that may be sent; none where both are equal, as in
-  double maximum = 0;  ///< DBC files. Overflow::wrap does not look at it, nor does decoding.
+  double minimum = 0;  ///< smallest physical value that may be sent; no range if both ends are equal
+  double maximum = 0;  ///< largest physical value. Overflow::wrap and decoding ignore the range
 
+  /// Returns whether the signal has a range.
   [[nodiscard]] constexpr bool has_range() const noexcept { return minimum != maximum; }
-  friend constexpr bool operator==(const Signal&, const Signal&) = default;
+  friend constexpr bool operator==(const SignalCoding&, const SignalCoding&) = default;
 };
 
-/// The number whose physical value this is, not yet rounded.
-[[nodiscard]] constexpr double to_number(const Signal& signal, double physical) noexcept {
+/// The number of a physical value, before rounding.
+[[nodiscard]] constexpr double to_number(const SignalCoding& signal, double physical) noexcept {
   return (physical - signal.offset) / signal.scale;
 }
 
 namespace detail {
 
-/// The range of a signal in numbers of its field.
-[[nodiscard]] constexpr NumberLimits range_limits(const Signal& signal) noexcept {
+/// The signal's range in numbers of its field.
+[[nodiscard]] constexpr NumberLimits range_limits(const SignalCoding& signal) noexcept {
   const auto number = [&](double physical) {
     const double exact = to_number(signal, physical);
     return signal.field.type <= NumberType::signed_integer ? round_half_even(exact) : exact;
@@ -258,9 +262,10 @@ namespace detail {
 
 }  // namespace detail
 
-/// What may be sent: what the field can hold, within the signal's range; a range of which an end is beyond the field, or that is
-/// the wrong way round, is there only as far as it makes sense. For many calls with one signal that is known at run time, keep it.
-[[nodiscard]] constexpr NumberLimits number_limits(const Signal& signal) noexcept {
+/// Returns the range of numbers that may be sent: what the field can hold, within the signal's range. A
+/// reversed range, or a range end that the field cannot hold, limits only as far as it is usable. For many
+/// calls with a signal known at run time, keep the result.
+[[nodiscard]] constexpr NumberLimits number_limits(const SignalCoding& signal) noexcept {
   const NumberLimits field = number_limits(signal.field);
   if (!signal.has_range()) return field;
   const NumberLimits range = detail::range_limits(signal);
@@ -273,17 +278,17 @@ namespace detail {
 
 namespace detail {
 
-/// A whole number from -2^63 to below 2^64 as an integer, in two's complement.
+/// Converts a whole number in [-2^63, 2^64) to an integer, in two's complement.
 [[nodiscard]] constexpr std::uint64_t integer_of(double whole) noexcept {
   return whole < power_of_two(63) ? static_cast<std::uint64_t>(static_cast<std::int64_t>(whole))
                                   : static_cast<std::uint64_t>(whole);
 }
 
-/// The bits of a number within the limits of its field.
-[[nodiscard]] constexpr std::uint64_t fitting_bits(Field field, double number) noexcept {
+/// The bits of a number that is within the limits of its field.
+[[nodiscard]] constexpr std::uint64_t fitting_bits(BitField field, double number) noexcept {
   switch (field.type) {
     case NumberType::unsigned_integer:
-      // A signed conversion is one instruction, an unsigned one is several.
+      // A signed conversion takes one instruction, an unsigned one takes several.
       return field.length < 64 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(number))
                                : integer_of(number);
     case NumberType::signed_integer:
@@ -296,9 +301,9 @@ namespace detail {
   return 0;
 }
 
-/// What the policy makes of a number beyond the limits, or of one that is none: rare, and kept apart from what
-/// every cycle does.
-[[nodiscard]] constexpr Result<std::uint64_t> overflowing_bits(Field field, NumberLimits limits,
+/// Applies the overflow policy to a number outside the limits or to NaN. This is rare, so it is separate from
+/// the code of each cycle.
+[[nodiscard]] constexpr Result<std::uint64_t> overflowing_bits(BitField field, NumberLimits limits,
                                                                double number, Overflow overflow) noexcept {
   if (!is_finite(number)) return fail(Errc::not_finite);
   if (overflow == Overflow::error) return fail(Errc::out_of_range);
@@ -307,34 +312,35 @@ namespace detail {
   if (overflow == Overflow::wrap) {
     const bool has_low_bits = is_integer && number >= -power_of_two(63) && number < power_of_two(64);
     if (has_low_bits) return integer_of(number) & mask_of(field.length);
-    // What the range forbids may well fit the field.
+    // A number beyond the range may still fit the field.
     if (is_integer || number_limits(field).low > number || number > number_limits(field).high) {
       return fail(Errc::out_of_range);
     }
     return fitting_bits(field, number);
   }
   const double nearest = number < limits.low ? limits.low : limits.high;
-  // The largest integers of more than 53 bits are no doubles.
+  // The largest integers of more than 53 bits are not representable as doubles.
   if (is_integer && nearest == number_limits(field).high) {
     return mask_of(field.length) >> (field.type == NumberType::signed_integer ? 1 : 0);
   }
   if (field.type != NumberType::float32) return fitting_bits(field, nearest);
-  // As a float: the nearest one, never infinity.
+  // A float takes the nearest float, never infinity.
   constexpr double most = std::numeric_limits<float>::max();
   return fitting_bits(field, nearest > most ? most : nearest < -most ? -most : nearest);
 }
 
-/// The bits of a number, and whether it was within the limits: two values rather than a Result, which would go
-/// through memory where many signals make one word.
+/// The bits of a number, and whether it was within the limits. Two values, because a Result would go through
+/// memory where many signals make one word.
 struct FieldBits {
   std::uint64_t bits = 0;
   bool fits = false;
 };
-[[nodiscard]] constexpr FieldBits round_to_bits(Field field, NumberLimits limits, double number) noexcept {
+[[nodiscard]] constexpr FieldBits round_to_bits(BitField field, NumberLimits limits, double number) noexcept {
   const bool is_integer = field.type <= NumberType::signed_integer;
   if (is_integer && field.length <= small_bits) {
-    // The integer, without a conversion, which would not be defined for what does not fit: the bits of doubles are in
-    // their order, so that everything beyond 2^51, infinity and what is not a number stay beyond the limits, too.
+    // The integer comes from the bits of the double: a conversion is undefined for numbers that do not fit.
+    // The bits of doubles are ordered like the doubles, so numbers beyond 2^51, infinity and NaN stay beyond
+    // the limits.
     const auto integer =
         std::bit_cast<std::uint64_t>(number + small_shift) - std::bit_cast<std::uint64_t>(small_shift);
     const auto low = static_cast<std::uint64_t>(static_cast<std::int64_t>(limits.low));
@@ -348,17 +354,17 @@ struct FieldBits {
 
 }  // namespace detail
 
-/// The bits that are nearest to a number, by a policy: number_limits(signal) and to_number() with it are
-/// to_bits(). Errors: not_finite, out_of_range as `overflow` says.
-[[nodiscard]] constexpr Result<std::uint64_t> number_to_bits(Field field, NumberLimits limits, double number,
-                                                             Overflow overflow) noexcept {
+/// Returns the bits that are nearest to a number. Errors: not_finite; out_of_range, depending on `overflow`.
+/// Called with number_limits(signal) and the signal's to_number(), it does the same as to_bits().
+[[nodiscard]] constexpr Result<std::uint64_t> number_to_bits(BitField field, NumberLimits limits,
+                                                             double number, Overflow overflow) noexcept {
   const detail::FieldBits rounded = detail::round_to_bits(field, limits, number);
   if (!rounded.fits) return detail::overflowing_bits(field, limits, number, overflow);
   return rounded.bits;
 }
 
-/// Whether a field makes sense and lies within the first `bytes` bytes.
-[[nodiscard]] constexpr bool fits(Field field, std::size_t bytes) noexcept {
+/// Returns whether a field is valid and lies within the first `bytes` bytes.
+[[nodiscard]] constexpr bool fits(BitField field, std::size_t bytes) noexcept {
   if (field.length < 1 || field.length > 64) return false;
   if (field.type == NumberType::float32 && field.length != 32) return false;
   if (field.type == NumberType::float64 && field.length != 64) return false;
@@ -370,7 +376,7 @@ struct FieldBits {
 namespace detail {
 
 /// The bits of one byte of its window that a field covers.
-[[nodiscard]] constexpr unsigned covered_bits(Field field, Window window, std::size_t byte) noexcept {
+[[nodiscard]] constexpr unsigned covered_bits(BitField field, Window window, std::size_t byte) noexcept {
   const bool is_first = byte == window.first;
   const bool is_last = byte + 1 == window.first + window.bytes;
   const unsigned in_byte = field.start % 8U;
@@ -387,8 +393,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// Whether two fields share a bit. Not for the cycle: it looks at each byte.
-[[nodiscard]] constexpr bool overlap(Field a, Field b) noexcept {
+/// Returns whether two fields share a bit. Not for the cycle, because it looks at each byte.
+[[nodiscard]] constexpr bool overlap(BitField a, BitField b) noexcept {
   constexpr std::size_t anywhere = std::numeric_limits<std::size_t>::max();
   if (!fits(a, anywhere) || !fits(b, anywhere)) return false;
   const detail::Window in_a = detail::window_of(a);
@@ -400,9 +406,9 @@ namespace detail {
   return false;
 }
 
-/// The bits of a field known at run time, in the low end of the result. Error: bad_layout (the field is not
-/// within `data`).
-[[nodiscard]] constexpr Result<std::uint64_t> extract(Field field,
+/// Returns the bits of a field known at run time, in the low end of the result. Error: bad_layout (the field
+/// is invalid or not within `data`).
+[[nodiscard]] constexpr Result<std::uint64_t> extract(BitField field,
                                                       std::span<const std::uint8_t> data) noexcept {
   if (!fits(field, data.size())) return fail(Errc::bad_layout);
   const detail::Window window = detail::window_of(field);
@@ -413,8 +419,8 @@ namespace detail {
                                                     data.data());
 }
 
-/// Writes the low bits of `bits` into a field known at run time. Error: bad_layout.
-[[nodiscard]] constexpr Status insert(Field field, std::span<std::uint8_t> data,
+/// Writes the low bits of `bits` into a field known at run time. Error: bad_layout, as above.
+[[nodiscard]] constexpr Status insert(BitField field, std::span<std::uint8_t> data,
                                       std::uint64_t bits) noexcept {
   if (!fits(field, data.size())) return fail(Errc::bad_layout);
   const detail::Window window = detail::window_of(field);
@@ -427,8 +433,9 @@ namespace detail {
   return {};
 }
 
-/// The bits of a field known at compile time. That it lies within the data is checked when this is compiled.
-template <Field field, std::size_t Extent>
+/// Returns the bits of a field known at compile time. The compiler checks that the field lies within the
+/// data.
+template <BitField field, std::size_t Extent>
 [[nodiscard]] constexpr std::uint64_t extract(std::span<const std::uint8_t, Extent> data) noexcept {
   static_assert(Extent != std::dynamic_extent && fits(field, Extent),
                 "the field does not lie within the data");
@@ -437,8 +444,9 @@ template <Field field, std::size_t Extent>
                                                                                         data.data());
 }
 
-/// Writes the low bits of `bits` into a field known at compile time.
-template <Field field, std::size_t Extent>
+/// Writes the low bits of `bits` into a field known at compile time. The compiler checks that it lies within
+/// the data.
+template <BitField field, std::size_t Extent>
 constexpr void insert(std::span<std::uint8_t, Extent> data, std::uint64_t bits) noexcept {
   static_assert(Extent != std::dynamic_extent && fits(field, Extent),
                 "the field does not lie within the data");
@@ -447,8 +455,9 @@ constexpr void insert(std::span<std::uint8_t, Extent> data, std::uint64_t bits) 
                                                                                 bits);
 }
 
-/// The physical value of these bits. Infinite or NaN only where the field is a float that says so.
-[[nodiscard]] constexpr double to_physical(const Signal& signal, std::uint64_t bits) noexcept {
+/// Returns the physical value of these bits. A float field may hold infinity or NaN; otherwise the value is
+/// finite.
+[[nodiscard]] constexpr double to_physical(const SignalCoding& signal, std::uint64_t bits) noexcept {
   const double scaled = detail::number_of(signal.field, bits) * signal.scale;
   return signal.offset == 0 ? scaled : scaled + signal.offset;
 }
@@ -456,24 +465,27 @@ constexpr void insert(std::span<std::uint8_t, Extent> data, std::uint64_t bits) 
 namespace detail {
 
 /// Whether an integer field can hold a number; true for a floating-point field.
-[[nodiscard]] constexpr bool holds(Field field, std::int64_t number) noexcept {
+[[nodiscard]] constexpr bool holds(BitField field, std::int64_t number) noexcept {
   if (field.type == NumberType::unsigned_integer)
     return number >= 0 && static_cast<std::uint64_t>(number) <= mask_of(field.length);
   const auto high = static_cast<std::int64_t>(mask_of(field.length) >> 1);
   return field.type > NumberType::signed_integer || (number <= high && number >= -high - 1);
 }
 
-/// Whether a physical value equals this raw number to a millionth of a step. Rounding then makes no state out of a value.
-[[nodiscard]] constexpr bool says_number(const Signal& signal, double physical, std::uint64_t bits) noexcept {
+/// Whether a physical value equals this raw number within a millionth of a step. A rounded value must not
+/// become a state.
+[[nodiscard]] constexpr bool says_number(const SignalCoding& signal, double physical,
+                                         std::uint64_t bits) noexcept {
   const double distance = to_number(signal, physical) - number_of(signal.field, bits);
   return distance <= 1e-6 && distance >= -1e-6;
 }
 
 }  // namespace detail
 
-/// Whether a signal makes sense in `bytes` bytes of data: its field fits, its scale can be divided by, its range
-/// is the right way round and the field can hold it.
-[[nodiscard]] constexpr bool is_valid(const Signal& signal, std::size_t bytes) noexcept {
+/// Returns whether a signal is valid in `bytes` bytes of data. Its field must fit, and its scale must be
+/// finite and not
+/// 0. Its range must not be reversed, and the field must be able to hold it.
+[[nodiscard]] constexpr bool is_valid(const SignalCoding& signal, std::size_t bytes) noexcept {
   if (!fits(signal.field, bytes)) return false;
   if (!is_finite(signal.scale) || signal.scale == 0 || !is_finite(signal.offset)) return false;
   if (!signal.has_range()) return true;
@@ -482,42 +494,41 @@ namespace detail {
   return number_limits(signal) == detail::range_limits(signal);
 }
 
-/// The bits that are nearest to a physical value. Errors: not_finite (the value, or its quotient by the scale),
-/// out_of_range as `overflow` says.
-[[nodiscard]] constexpr Result<std::uint64_t> to_bits(const Signal& signal, double physical,
+/// Returns the bits that are nearest to a physical value. Errors: not_finite (the value, or its quotient by
+/// the scale); out_of_range, depending on `overflow`.
+[[nodiscard]] constexpr Result<std::uint64_t> to_bits(const SignalCoding& signal, double physical,
                                                       Overflow overflow) noexcept {
   return number_to_bits(signal.field, number_limits(signal), to_number(signal, physical), overflow);
 }
 
-/// The physical value of a signal in a frame's data. Error: bad_layout, also when the frame is shorter than
-/// the signal needs.
-[[nodiscard]] constexpr Result<double> decode(const Signal& signal,
+/// Returns the physical value of a signal in a frame's data. Error: bad_layout (the field is invalid, or the
+/// frame is shorter than the signal needs).
+[[nodiscard]] constexpr Result<double> decode(const SignalCoding& signal,
                                               std::span<const std::uint8_t> data) noexcept {
   const auto bits = extract(signal.field, data);
   if (!bits) return fail(bits.error());
   return to_physical(signal, *bits);
 }
 
-/// Writes a physical value into a frame's data. On an error nothing is written. Errors: bad_layout,
+/// Writes a physical value into a frame's data. On an error it writes nothing. Errors: bad_layout,
 /// not_finite, out_of_range.
-[[nodiscard]] constexpr Status encode(const Signal& signal, std::span<std::uint8_t> data, double physical,
-                                      Overflow overflow) noexcept {
+[[nodiscard]] constexpr Status encode(const SignalCoding& signal, std::span<std::uint8_t> data,
+                                      double physical, Overflow overflow) noexcept {
   if (!fits(signal.field, data.size())) return fail(Errc::bad_layout);
   const auto bits = to_bits(signal, physical, overflow);
   if (!bits) return fail(bits.error());
   return insert(signal.field, data, *bits);
 }
 
-/// decode() for a signal known at compile time: an `inline constexpr Signal` of the message's header. Cannot
-/// fail.
-template <const Signal& signal, std::size_t Extent>
+/// decode() for a signal known at compile time: an `inline constexpr SignalCoding`. It cannot fail.
+template <const SignalCoding& signal, std::size_t Extent>
 [[nodiscard]] constexpr double decode(std::span<const std::uint8_t, Extent> data) noexcept {
   return to_physical(signal, extract<signal.field>(data));
 }
 
-/// encode() for a signal known at compile time. On an error nothing is written. Errors: not_finite,
+/// encode() for a signal known at compile time. On an error it writes nothing. Errors: not_finite,
 /// out_of_range.
-template <const Signal& signal, Overflow overflow, std::size_t Extent>
+template <const SignalCoding& signal, Overflow overflow, std::size_t Extent>
 [[nodiscard]] constexpr Status encode(std::span<std::uint8_t, Extent> data, double physical) noexcept {
   const auto bits = to_bits(signal, physical, overflow);
   if (!bits) return fail(bits.error());

@@ -1,19 +1,23 @@
-// The serial-line protocol of Lawicel's adapters (CAN232, CANUSB), which most CAN adapters with a serial port and the
-// kernel's slcan driver speak. Sans-I/O, for both ends: a program behind an adapter and the firmware of one.
-// takt/can/slcan_bus.hpp makes a CanBus of it.
+// The serial-line protocol of Lawicel's adapters (CAN232, CANUSB). Most serial CAN adapters and the kernel's
+// slcan driver speak it. Sans-I/O, for both ends: a program behind an adapter, and the firmware of an
+// adapter. takt/can/slcan_bus.hpp makes a CanBus of it.
 //
-// Lines of printable ASCII, each ended by CR (13):
-//   t iii l dd..        data frame, 11-bit identifier, length 0-8, so many bytes;    T iiiiiiii l dd..   29-bit
-//   r iii l             remote frame, the length that is asked for;                  R iiiiiiii l        29-bit
-//   d iii c dd..        FD data frame, data length code 0-F;                         D iiiiiiii c dd..   29-bit
-//   b iii c dd..        FD data frame with bit-rate switch;                          B iiiiiiii c dd..   29-bit
-//                       (FD is an addition of the CANable 2.0 firmware, which others have taken over. ESI is not carried.)
-//   a frame from an adapter to which Z1 was said ends in four more digits: its time in ms, 0 to 59999, round and round
-//   S0 .. S8            bit rate;  O open;  L open, but listen only;  C close;  F ask for the status;  Z0, Z1 time stamps
-// Answers of the adapter: CR alone, or z CR and Z CR after a frame (11, 29 bits), when it did as told; BEL (7), without CR,
-// when it did not; Fxx with the status flags.
+// Lines are printable ASCII, each ended by CR (13):
+//   - t iii l dd..   T iiiiiiii l dd..   data frame: 11- or 29-bit identifier, length 0-8, that many bytes
+//   - r iii l        R iiiiiiii l        remote frame: identifier, the requested length
+//   - d iii c dd..   D iiiiiiii c dd..   FD data frame: identifier, data length code 0-F, data
+//   - b iii c dd..   B iiiiiiii c dd..   FD data frame with bit-rate switch
 //
-// Everything is real-time safe: no allocation, and time in proportion to the bytes.
+// FD frames are an extension of the CANable 2.0 firmware, which others use, too. ESI is not carried. With Z1,
+// a received frame ends in four more digits: the adapter's time in ms, 0 to 59999, then from 0 again.
+//
+// Commands: S0 to S8 bit rate, O open, L open listen-only, C close, F status, Z0 and Z1 time stamps off and
+// on.
+//
+// The adapter answers a successful command by CR, or by z CR and Z CR after a frame (11, 29 bits). It answers
+// a failed command by BEL (7), without CR, and F by Fxx with the status flags.
+//
+// Everything is real-time safe: no allocation, and time proportional to the number of bytes.
 #pragma once
 
 #include <array>
@@ -30,13 +34,13 @@ namespace takt::can::slcan {
 
 inline constexpr std::uint8_t end_of_line = '\r';
 inline constexpr std::uint8_t refusal = '\a';
-inline constexpr std::uint16_t stamp_period = 60'000;  ///< ms, after which the adapter's time begins anew
+inline constexpr std::uint16_t stamp_period = 60'000;  ///< ms; the adapter's time then restarts at 0
 
-/// Letters of the longest line: an FD frame of 64 bytes with time stamp, and its end.
+/// The length of the longest line: an FD frame of 64 bytes with time stamp and CR.
 inline constexpr std::size_t max_line = 1 + 8 + 1 + 2 * max_fd_length + 4 + 1;
 using Line = can::detail::TextWriter<max_line>;
 
-// Commands, with their ends.
+// Commands, with CR.
 inline constexpr std::string_view open_channel = "O\r";
 inline constexpr std::string_view listen_only = "L\r";
 inline constexpr std::string_view close_channel = "C\r";
@@ -44,11 +48,11 @@ inline constexpr std::string_view ask_status = "F\r";
 inline constexpr std::string_view stamps_on = "Z1\r";
 inline constexpr std::string_view stamps_off = "Z0\r";
 
-/// bit/s of S0 to S8.
+/// The bit rates of S0 to S8 in bit/s.
 inline constexpr std::array<std::uint32_t, 9> bit_rates = {10'000,  20'000,  50'000,  100'000,  125'000,
                                                            250'000, 500'000, 800'000, 1'000'000};
 
-/// The command for this bit rate. Error: out_of_range if it is none of the nine.
+/// Returns the command that sets this bit rate. Error: out_of_range (not one of the nine bit rates).
 [[nodiscard]] constexpr Result<Line> set_bit_rate(std::uint32_t bits_per_second) noexcept {
   for (std::size_t i = 0; i < bit_rates.size(); ++i) {
     if (bit_rates[i] != bits_per_second) continue;
@@ -60,7 +64,7 @@ inline constexpr std::array<std::uint32_t, 9> bit_rates = {10'000,  20'000,  50'
   return fail(Errc::out_of_range);
 }
 
-/// What the adapter's controller says of itself: the answer to F.
+/// The status of the adapter's controller: the answer to F.
 struct AdapterStatus {
   bool receive_queue_full = false;
   bool transmit_queue_full = false;
@@ -73,10 +77,12 @@ struct AdapterStatus {
   friend constexpr bool operator==(const AdapterStatus&, const AdapterStatus&) = default;
 };
 
+/// Decodes the status flags of Fxx.
 [[nodiscard]] constexpr AdapterStatus decode_status(std::uint8_t flags) noexcept {
   const auto bit = [flags](unsigned number) { return (flags >> number & 1U) != 0; };
   return {bit(0), bit(1), bit(2), bit(3), bit(5), bit(6), bit(7)};
 }
+/// Encodes the status flags of Fxx.
 [[nodiscard]] constexpr std::uint8_t encode_status(const AdapterStatus& status) noexcept {
   return static_cast<std::uint8_t>(
       (status.receive_queue_full ? 1U : 0) | (status.transmit_queue_full ? 1U << 1 : 0) |
@@ -85,28 +91,28 @@ struct AdapterStatus {
       (status.bus_error ? 1U << 7 : 0));
 }
 
-/// What stands in a line, or instead of one.
+/// The content of one line, or BEL.
 struct Item {
   enum class Kind : std::uint8_t {
     frame,
-    done,         ///< CR alone: the last command was carried out
+    done,         ///< CR alone: the last command succeeded
     transmitted,  ///< z or Z: the adapter took the frame
-    refused,      ///< BEL: it did not do what it was told last
+    refused,      ///< BEL: the last command failed
     status,       ///< the answer to F
     command,      ///< for an adapter: one of S O L C F Z
   };
   Kind kind = Kind::done;
-  Frame frame{};                              ///< its stamp is zero: the line has none on a clock of ours
-  std::optional<std::uint16_t> adapter_ms{};  ///< the frame's time in the adapter, 0 to 59999
+  Frame frame{};  ///< its stamp is zero: the line has no time of the program's clock
+  std::optional<std::uint16_t> adapter_ms{};  ///< the adapter's time of the frame, 0 to 59999 ms
   AdapterStatus status{};
   char command = '\0';
-  std::uint8_t argument = 0;  ///< of S and Z
+  std::uint8_t argument = 0;  ///< argument of S and Z
 
   friend constexpr bool operator==(const Item&, const Item&) = default;
 };
 
 namespace detail {
-/// The letters that begin a frame: classic data and remote, FD, FD with bit-rate switch; in capitals with 29 bits.
+/// The letter that starts a frame: classic data, remote, FD, FD with bit-rate switch. Capitals mean 29 bits.
 [[nodiscard]] constexpr std::optional<Frame> frame_kind(char letter) noexcept {
   Frame frame;
   frame.extended = letter >= 'A' && letter <= 'Z';
@@ -174,7 +180,7 @@ namespace detail {
 }
 }  // namespace detail
 
-/// What a line without its end says. Errors: bad_line, id_too_large, wrong_length.
+/// Decodes a line without its CR. Errors: bad_line, id_too_large, wrong_length.
 [[nodiscard]] constexpr Result<Item> decode_line(std::string_view text) noexcept {
   if (text.empty()) return Item{.kind = Item::Kind::done};
   can::detail::TextReader line(text.substr(1));
@@ -182,9 +188,9 @@ namespace detail {
   return detail::decode_other(text.front(), line);
 }
 
-/// The frame as a line with its end; with `adapter_ms` (0 to 59999) as an adapter with time stamps sends it. The stamp of the
-/// frame and ESI have no place in it. Errors: id_too_large, wrong_format (an error frame, remote and FD, or flags of FD without
-/// it), wrong_length, out_of_range.
+/// Returns the line of a frame, with CR. With `adapter_ms` (0 to 59999) it has the time stamp of an adapter.
+/// The frame's own stamp and ESI are not sent. Errors: id_too_large, wrong_length, out_of_range, wrong_format
+/// (an error frame, remote and FD, or FD flags without FD).
 [[nodiscard]] constexpr Result<Line> encode_line(const Frame& frame,
                                                  std::optional<std::uint16_t> adapter_ms = {}) noexcept {
   if (frame.id > (frame.extended ? max_extended_id : max_standard_id)) return fail(Errc::id_too_large);
@@ -203,7 +209,7 @@ namespace detail {
   return line;
 }
 
-/// The adapter's answer to F, with its end.
+/// Returns the adapter's answer to F, with CR.
 [[nodiscard]] constexpr Line encode_line(const AdapterStatus& status) noexcept {
   Line line("F");
   line.hex(encode_status(status), 2);
@@ -211,18 +217,19 @@ namespace detail {
   return line;
 }
 
-/// Cuts a stream of bytes into lines and reads them. A line that makes no sense, or is longer than any line can be, is dropped
-/// and counted; with the next CR or BEL all is well again.
+/// Splits a byte stream into lines and decodes them. An invalid or too long line is dropped and counted.
+/// Decoding continues after the next CR or BEL.
 class Decoder {
  public:
   struct Counters {
-    std::uint64_t malformed = 0;  ///< lines that say nothing
+    std::uint64_t malformed = 0;  ///< lines that could not be decoded
     std::uint64_t too_long = 0;   ///< lines longer than max_line
 
     friend bool operator==(const Counters&, const Counters&) = default;
   };
 
-  /// Takes bytes off the front of `bytes` up to the end of the next item; nothing, and all of them taken, if it is not complete.
+  /// Takes bytes from the front of `bytes` up to the end of the next item. Without a complete item, it takes
+  /// all bytes and returns nullopt.
   [[nodiscard]] constexpr std::optional<Item> next(std::span<const std::uint8_t>& bytes) noexcept {
     while (!bytes.empty()) {
       const std::uint8_t byte = bytes.front();
@@ -230,7 +237,7 @@ class Decoder {
       if (byte == end_of_line) {
         if (const auto item = finish_line()) return item;
       } else if (byte == refusal) {
-        // It stands between lines: what it follows was cut off.
+        // BEL stands between lines: the line before it was cut off.
         if (size_ > 0) ++(overflowed_ ? counters_.too_long : counters_.malformed);
         reset();
         return Item{.kind = Item::Kind::refused};

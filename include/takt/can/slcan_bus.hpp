@@ -1,15 +1,15 @@
-// A CAN adapter behind a serial line (or anything else that carries bytes) as a CanBus: frames are lines of the slcan
-// protocol. A frame is either taken whole or refused, however little the line takes at a time.
+// A CAN adapter on a serial line, or on another byte stream, as a CanBus. Frames are lines of the slcan
+// protocol. A frame is taken whole or not at all, even if the line takes only a few bytes at a time.
 //
 //     auto line = *platform::SerialLine::open("/dev/ttyACM0", 1'000'000);
 //     platform::SteadyClock clock;
 //     can::SlcanBus bus(line, clock);
-//     if (!bus.open(1'000'000)) ...         // says C, S8, O to the adapter
+//     if (!bus.open(1'000'000)) ...         // sends C, S8, O to the adapter
 //     bus.send(frames); bus.receive(frames);
 //
-// What the protocol cannot promise: an adapter confirms commands without saying which, drops frames when its own queue is full
-// (status()), and stamps to 1 ms on its own clock; the stamps here are those of the arrival. Real-time safe if the port and the
-// clock are. One thread at a time.
+// Limits of the protocol: an adapter confirms commands without naming them, and drops frames if its own queue
+// is full (status()). Its own stamps have 1 ms resolution, so the frames get the time of arrival instead.
+// Real-time safe if the port and the clock are. One thread at a time.
 #pragma once
 
 #include <algorithm>
@@ -26,23 +26,23 @@
 
 namespace takt::can {
 
-/// What an SlcanBus counts from its start on.
+/// The counters of an SlcanBus since its start.
 struct SlcanCounters {
-  std::uint64_t sent = 0;      ///< frames that were taken
-  std::uint64_t no_room = 0;   ///< frames that found no room and were not taken
-  std::uint64_t invalid = 0;   ///< frames that no line can say: taken and dropped
-  std::uint64_t received = 0;  ///< frames
-  std::uint64_t refusals =
-      0;  ///< BEL: the adapter did not do as it was told. C is refused by one that is closed
-  std::uint64_t unexpected = 0;  ///< lines that only a program sends, not an adapter
-  std::uint64_t malformed = 0;   ///< lines that say nothing
-  std::uint64_t too_long = 0;    ///< lines longer than any can be
+  std::uint64_t sent = 0;        ///< frames taken
+  std::uint64_t no_room = 0;     ///< frames not taken, because the queue was full
+  std::uint64_t invalid = 0;     ///< frames that slcan cannot carry: taken and dropped
+  std::uint64_t received = 0;    ///< frames
+  std::uint64_t refusals = 0;    ///< BEL: failed commands. A closed adapter refuses C
+  std::uint64_t unexpected = 0;  ///< lines that only a program sends, never an adapter
+  std::uint64_t malformed = 0;   ///< lines that could not be decoded
+  std::uint64_t too_long = 0;    ///< lines longer than max_line
 
   friend bool operator==(const SlcanCounters&, const SlcanCounters&) = default;
 };
 
-/// Satisfies CanBus. Port and clock must outlive it. `Capacity` bytes wait for the port at most: the default are 40 frames of 8
-/// bytes, half of what USB-serial drivers keep themselves; at 1 Mbit/s (8N1) it drains in 10 ms.
+/// Satisfies CanBus. The port and the clock must outlive it. At most `Capacity` bytes wait for the port. The
+/// default holds 40 frames of 8 bytes, half of what USB-serial drivers buffer. At 1 Mbit/s (8N1) it drains in
+/// 10 ms.
 template <BytePort Port, Clock C, std::size_t Capacity = 1024>
 class SlcanBus {
   static_assert(Capacity >= slcan::max_line);
@@ -50,26 +50,26 @@ class SlcanBus {
  public:
   SlcanBus(Port& port, C& clock) noexcept : port_(&port), clock_(&clock) {}
 
-  /// Closes the adapter's channel, sets its bit rate and opens it. Errors: out_of_range (none of slcan::bit_rates),
-  /// no_room (the line takes nothing).
+  /// Closes the adapter's channel, sets its bit rate (bit/s) and opens it. The adapter's answers are counted
+  /// later. Errors: out_of_range (not one of slcan::bit_rates), no_room (the queue is full).
   [[nodiscard]] Status open(std::uint32_t bits_per_second, bool listen_only = false) noexcept {
     const auto rate = slcan::set_bit_rate(bits_per_second);
     if (!rate) return fail(rate.error());
     can::detail::TextWriter<32> lines;
-    lines.put("\r\r");  // ends whatever the adapter may hold of a line
+    lines.put("\r\r");  // ends a partial line in the adapter
     lines.put(slcan::close_channel);
     lines.put(rate->text());
     lines.put(listen_only ? slcan::listen_only : slcan::open_channel);
     return command(lines.text());
   }
-  /// Errors: no_room.
+  /// Closes the adapter's channel. Error: no_room.
   [[nodiscard]] Status close() noexcept { return command(slcan::close_channel); }
-  /// status() holds the answer once it has come with receive(). Errors: no_room.
+  /// Requests the status. After receive() took the answer, status() returns it. Error: no_room.
   [[nodiscard]] Status ask_status() noexcept { return command(slcan::ask_status); }
-  /// What the adapter answered last; the flags that it latches are cleared in it by asking.
+  /// Returns the adapter's last answer. The request clears the adapter's latched flags.
   [[nodiscard]] const std::optional<slcan::AdapterStatus>& status() const noexcept { return status_; }
 
-  /// Takes frames in order; returns how many. The rest found no room and is counted.
+  /// Takes frames in order; returns how many. The others found the queue full and are counted in `no_room`.
   std::size_t send(std::span<const Frame> frames) noexcept {
     std::size_t taken = 0;
     for (; taken < frames.size(); ++taken) {
@@ -87,8 +87,8 @@ class SlcanBus {
     return taken;
   }
 
-  /// Frames that have come, oldest first. Reads at most as many bytes as the longest lines of so many frames and one chunk have,
-  /// whatever the line brings. Hands what waits on to the port, too.
+  /// Returns received frames, oldest first. It reads a bounded number of bytes: the longest lines of that
+  /// many frames, and one chunk. It also calls flush().
   std::size_t receive(std::span<Frame> frames) noexcept {
     flush();
     std::size_t count = 0;
@@ -105,7 +105,7 @@ class SlcanBus {
     return count;
   }
 
-  /// Hands as much of what waits on as the port takes; send() and receive() do so, too.
+  /// Writes waiting bytes to the port, as many as it takes. send() and receive() also call it.
   void flush() noexcept {
     while (begin_ < end_) {
       const std::size_t taken = port_->write(std::span(waiting_).subspan(begin_, end_ - begin_));
@@ -114,7 +114,7 @@ class SlcanBus {
     }
     begin_ = end_ = 0;
   }
-  /// Bytes that the port has not taken yet.
+  /// The number of bytes that the port has not taken yet.
   [[nodiscard]] std::size_t waiting() const noexcept { return end_ - begin_; }
 
   [[nodiscard]] const SlcanCounters& counters() const noexcept { return counters_; }
@@ -125,7 +125,7 @@ class SlcanBus {
     flush();
     return {};
   }
-  /// All of the text or nothing.
+  /// Queues all of the text or nothing.
   [[nodiscard]] bool queue(std::string_view text) noexcept {
     if (waiting_.size() - end_ < text.size()) {
       flush();
@@ -151,7 +151,7 @@ class SlcanBus {
     budget -= got_;
     return got_ > 0;
   }
-  /// Whether the item is a frame.
+  /// Returns whether the item is a frame.
   [[nodiscard]] bool note(const slcan::Item& item) noexcept {
     switch (item.kind) {
       case slcan::Item::Kind::frame:
@@ -182,7 +182,7 @@ class SlcanBus {
   C* clock_;
   slcan::Decoder decoder_;
   std::array<std::uint8_t, 256> chunk_{};
-  std::size_t read_ = 0;  ///< bytes of the chunk that were decoded
+  std::size_t read_ = 0;  ///< decoded bytes of the chunk
   std::size_t got_ = 0;   ///< bytes in the chunk
   std::array<std::uint8_t, Capacity> waiting_{};
   std::size_t begin_ = 0;

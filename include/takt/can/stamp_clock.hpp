@@ -1,6 +1,6 @@
-// Brings the stamps of a controller's own clock onto the clock of the program. A controller counts from when it was switched on,
-// a little too fast or too slow; nobody says by how much. What is known is when the program's side saw each frame: later than
-// the controller did, by a latency that is sometimes small.
+// Converts the time stamps of a controller's own clock to the clock of the program. The controller's clock
+// has an unknown offset and an unknown small drift. The program knows only its own time of each frame, which
+// is later than the controller's by a latency. The latency is small for some frames.
 #pragma once
 
 #include <algorithm>
@@ -11,18 +11,20 @@
 
 namespace takt::can {
 
-/// Follows the smallest difference of the two clocks. Pure; real-time safe.
+/// Follows the smallest difference between the two clocks. Pure; real-time safe. One thread.
 class StampClock {
  public:
-  /// How far a crystal may be off: 0.1 ms each second. The smallest latency of the last moments counts, older ones fade at this rate.
+  /// The assumed drift: 0.1 ms each second. The smallest latency of the last frames counts; older ones fade
+  /// at this rate.
   static constexpr std::int64_t drift_divisor = 10'000;
-  /// A difference that changes by more is a clock that was set anew, or restarted.
+  /// A difference that changes by more than this means that the controller's clock was set or restarted.
   static constexpr Duration largest_step = std::chrono::seconds(1);
 
-  /// When a frame ended on the wire, on the program's clock: never after `seen`, the program's own time of the frame, and late by
-  /// no more than the smallest latency of the last frames.
+  /// Returns when a frame ended on the wire, on the program's clock. Arguments: the controller's stamp in ns;
+  /// `seen`, the program's own time of the frame. The result is never after `seen`. It is late by at most the
+  /// smallest latency of the last frames.
   [[nodiscard]] constexpr Time to_local(std::int64_t stamp_nanoseconds, Time seen) noexcept {
-    // Unsigned, so that no number from outside overflows; the difference of two such differences is what counts.
+    // Unsigned, so that no stamp from outside overflows. Only the difference of two such differences counts.
     const std::uint64_t difference =
         static_cast<std::uint64_t>(to_nanoseconds(seen)) - static_cast<std::uint64_t>(stamp_nanoseconds);
     const auto later = static_cast<std::int64_t>(difference - offset_);

@@ -1,5 +1,5 @@
-// Frames as text: the hexadecimal digits under the serial-line protocol and the log format. Real-time safe and
-// usable in constant expressions; nothing is read or written beyond the text that was given.
+// Reading and writing hexadecimal digits, for the serial-line protocol and the log format. Real-time safe and
+// usable in constant expressions. No function reads or writes beyond the given text.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace takt::can::detail {
 
 [[nodiscard]] constexpr bool is_digit(char letter) noexcept { return letter >= '0' && letter <= '9'; }
 
-/// Of either case; nothing if the letter is no hexadecimal digit.
+/// The value of a hexadecimal digit of either case; nullopt for another letter.
 [[nodiscard]] constexpr std::optional<std::uint8_t> hex_value(char letter) noexcept {
   if (is_digit(letter)) return static_cast<std::uint8_t>(letter - '0');
   const char upper = static_cast<char>(letter & ~0x20);
@@ -20,7 +20,7 @@ namespace takt::can::detail {
   return std::nullopt;
 }
 
-/// Takes a text from its front. Where something else stands than is asked for, nothing is taken.
+/// Takes tokens from the front of a text. If the expected token is missing, it takes nothing.
 class TextReader {
  public:
   explicit constexpr TextReader(std::string_view text) noexcept : text_(text) {}
@@ -28,7 +28,7 @@ class TextReader {
   [[nodiscard]] constexpr bool at_end() const noexcept { return position_ == text_.size(); }
   [[nodiscard]] constexpr std::size_t position() const noexcept { return position_; }
   [[nodiscard]] constexpr std::size_t remaining() const noexcept { return text_.size() - position_; }
-  /// The next letter without taking it; NUL at the end.
+  /// The next letter, without taking it; NUL at the end.
   [[nodiscard]] constexpr char peek() const noexcept { return at_end() ? '\0' : text_[position_]; }
   constexpr void skip() noexcept {
     if (!at_end()) ++position_;
@@ -46,7 +46,7 @@ class TextReader {
   constexpr void blanks() noexcept {
     while (!at_end() && (peek() == ' ' || peek() == '\t')) ++position_;
   }
-  /// The number of the next `digits` (at most 8) hexadecimal digits.
+  /// Takes the next `digits` (at most 8) hexadecimal digits as a number; nullopt if there are fewer.
   [[nodiscard]] constexpr std::optional<std::uint32_t> hex(std::size_t digits) noexcept {
     if (digits > remaining()) return std::nullopt;
     std::uint32_t value = 0;
@@ -64,7 +64,7 @@ class TextReader {
   std::size_t position_ = 0;
 };
 
-/// Text of at most `Capacity` letters, which is written once. What has no room is dropped, and overflowed() says so.
+/// Collects a text of at most `Capacity` letters. Further letters are dropped, and overflowed() becomes true.
 template <std::size_t Capacity>
 class TextWriter {
  public:
@@ -81,14 +81,14 @@ class TextWriter {
   constexpr void put(std::string_view text) noexcept {
     for (const char letter : text) put(letter);
   }
-  /// The low `digits` hexadecimal digits, in capitals.
+  /// Appends the low `digits` hexadecimal digits, in capitals.
   constexpr void hex(std::uint32_t value, std::size_t digits) noexcept {
     while (digits-- > 0) put("0123456789ABCDEF"[value >> (4 * digits) & 0xFU]);
   }
   constexpr void bytes(std::span<const std::uint8_t> bytes) noexcept {
     for (const std::uint8_t byte : bytes) hex(byte, 2);
   }
-  /// Decimal, with zeros in front up to `digits`.
+  /// Appends a decimal number, with leading zeros up to `digits` digits.
   constexpr void decimal(std::uint64_t value, std::size_t digits) noexcept {
     char reversed[20] = {};
     std::size_t count = 0;

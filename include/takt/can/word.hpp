@@ -1,5 +1,5 @@
-// A few bytes of a frame as one number, and back: the loads and stores under all codecs of this room. Each is
-// one or two machine instructions where the processor allows it, and the same in a constant expression.
+// Loads and stores of a few bytes of a frame as one number, for all codecs of this room. Each takes one or
+// two machine instructions where the processor allows it. In a constant expression the result is the same.
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@
 namespace takt::can {
 
 namespace detail {
-/// Whether `Count` bytes can be copied as one integer of the processor.
+/// Whether the processor can copy `Count` bytes as one integer.
 template <std::size_t Count>
 inline constexpr bool copies_as_word = std::endian::native == std::endian::little &&
                                        (Count == 2 || Count == 4 || Count == 8);
@@ -20,12 +20,12 @@ template <std::size_t Count>
 using word_of_size = std::conditional_t<Count == 2, std::uint16_t,
                                         std::conditional_t<Count == 4, std::uint32_t, std::uint64_t>>;
 
-/// The largest power of two below `Count`: odd counts go in two pieces.
+/// The largest power of two below `Count`. Odd counts are copied in two pieces.
 template <std::size_t Count>
 inline constexpr std::size_t first_piece = std::bit_floor(Count - 1);
 }  // namespace detail
 
-/// `Count` bytes as a number, the first the least significant. Real-time safe.
+/// Returns `Count` bytes as a number; the first byte is the least significant. Real-time safe.
 template <std::size_t Count>
 [[nodiscard]] constexpr std::uint64_t load_little(const std::uint8_t* bytes) noexcept {
   static_assert(Count >= 1 && Count <= 8);
@@ -44,7 +44,7 @@ template <std::size_t Count>
   }
 }
 
-/// The low `Count` bytes of a number, the least significant first. Real-time safe.
+/// Stores the low `Count` bytes of a number, the least significant first. Real-time safe.
 template <std::size_t Count>
 constexpr void store_little(std::uint8_t* bytes, std::uint64_t value) noexcept {
   static_assert(Count >= 1 && Count <= 8);

@@ -46,6 +46,39 @@ enum class SafeBehaviour : std::uint8_t {
   release,  ///< switches the drive off: for joints that are safe without power
 };
 
+/// How a stop ends (IEC 60204-1). A lower category is more urgent. The numbers are part of the C API.
+enum class StopCategory : std::uint8_t {
+  category_0 = 0,  ///< power is removed at once; a vehicle brakes fully
+  category_1 = 1,  ///< bounded stop, then power is removed
+  category_2 = 2,  ///< bounded stop, power stays on
+};
+
+/// The state that a drive reports.
+enum class DriveState : std::uint8_t {
+  unknown,  ///< has not answered yet
+  off,      ///< answers, power stage off
+  ready,    ///< power on and following references
+  fault,    ///< the drive or its master has a fault; see JointFeedback::fault
+  no_bus,   ///< its bus is down: no frames pass
+};
+
+/// Which part of a command a drive follows.
+enum class CommandMode : std::uint8_t { position, velocity, effort };
+
+/// The next command of one joint. After a change of mode the drive keeps its last command until
+/// robot::JointFeedback::mode shows the new mode. If that takes longer than the drive may be silent, its velocity
+/// and effort commands become 0 until then. Hence start a new mode from the measured position and velocity.
+/// Drives without the mode stay in their present one, and follow its last command.
+struct JointCommand {
+  double position = 0;  ///< rad or m
+  double velocity = 0;  ///< rad/s or m/s; in CommandMode::position a feed-forward, for drives that support it
+  double acceleration = 0;   ///< rad/s^2 or m/s^2: a feed-forward, for drives that support it
+  bool want_power = false;   ///< true: switch the drive on, by the hardware's sequence; false: off, at once
+  bool clear_fault = false;  ///< asks a faulty drive to clear its fault; set for one cycle
+  CommandMode mode = CommandMode::position;
+  double effort = 0;  ///< N m or N
+};
+
 /// A set of joints by index in one machine word, so that single instructions test and change ownership and
 /// claims. Real-time safe.
 class JointSet {

@@ -29,10 +29,10 @@ namespace takt::mobile {
 /// The variance that a motion adds.
 template <class Scalar>
 struct BasicOdometryNoise {
-  Scalar forward_by_way = 0;       ///< m^2 per m of distance
-  Scalar left_by_way = 0;          ///< m^2 per m of distance
-  Scalar heading_by_way = 0;       ///< rad^2 per m of distance
-  Scalar heading_by_rotation = 0;  ///< rad^2 per rad of rotation
+  Scalar forward_per_distance = 0;  ///< m^2 per m of distance
+  Scalar left_per_distance = 0;     ///< m^2 per m of distance
+  Scalar heading_per_distance = 0;  ///< rad^2 per m of distance
+  Scalar heading_per_rotation = 0;  ///< rad^2 per rad of rotation
 };
 
 /// The odometry of one vehicle. A value without heap; every function is real-time safe.
@@ -43,7 +43,7 @@ class BasicOdometry {
 
   /// The noise of the motion and the timeout of rates.
   struct Configuration {
-    Integration integration = Integration::exact_arc;
+    PoseIntegration integration = PoseIntegration::exact_arc;
     Scalar timeout = Scalar(0.5);  ///< s: the longest period for which rates are valid; at most ten
     BasicOdometryNoise<Scalar> noise{};
   };
@@ -55,8 +55,8 @@ class BasicOdometry {
   /// longest_period).
   [[nodiscard]] static Result<BasicOdometry> make(const Configuration& c) noexcept {
     const auto& n = c.noise;
-    for (const Scalar number :
-         {c.timeout, n.forward_by_way, n.left_by_way, n.heading_by_way, n.heading_by_rotation}) {
+    for (const Scalar number : {c.timeout, n.forward_per_distance, n.left_per_distance,
+                                n.heading_per_distance, n.heading_per_rotation}) {
       if (!std::isfinite(number)) return fail(Errc::not_finite);
       if (number < 0) return fail(Errc::out_of_domain);
     }
@@ -175,8 +175,8 @@ class BasicOdometry {
                                             const BasicPose<Scalar>& change) const noexcept {
     const auto& n = configuration_.noise;
     const Scalar way = std::hypot(motion.forward, motion.left);
-    const Scalar along = n.forward_by_way * way;
-    const Scalar across = n.left_by_way * way;
+    const Scalar along = n.forward_per_distance * way;
+    const Scalar across = n.left_per_distance * way;
     const Scalar c = std::cos(pose_.heading + motion.rotation / 2);
     const Scalar s = std::sin(pose_.heading + motion.rotation / 2);
     Covariance carried = Covariance::Identity();
@@ -186,7 +186,7 @@ class BasicOdometry {
     grown(0, 0) += c * c * along + s * s * across;
     grown(0, 1) += c * s * (along - across);
     grown(1, 1) += s * s * along + c * c * across;
-    grown(2, 2) += n.heading_by_way * way + n.heading_by_rotation * std::abs(motion.rotation);
+    grown(2, 2) += n.heading_per_distance * way + n.heading_per_rotation * std::abs(motion.rotation);
     // Keeps the matrix exactly symmetric.
     grown(1, 0) = grown(0, 1);
     grown(2, 0) = grown(0, 2);

@@ -53,7 +53,7 @@ template <class Scalar>
 }
 
 /// The method that integrates a motion over a period.
-enum class Integration {
+enum class PoseIntegration {
   exact_arc,    ///< exact for constant velocities
   runge_kutta,  ///< second order: the mean heading; makes an arc too long by rotation^2/24 of its length
   euler,        ///< first order: the heading before the motion
@@ -66,11 +66,13 @@ enum class Integration {
 /// and points a to the left of the heading (the exponential map of SE(2)). The quotient sin(a)/a loses no
 /// precision near zero; only 0/0 is a special case.
 template <class Scalar>
-[[nodiscard]] BasicPose<Scalar> displacement(Scalar heading, const BasicTwist<Scalar>& motion,
-                                             Integration integration = Integration::exact_arc) noexcept {
+[[nodiscard]] BasicPose<Scalar> displacement(
+    Scalar heading, const BasicTwist<Scalar>& motion,
+    PoseIntegration integration = PoseIntegration::exact_arc) noexcept {
   const Scalar half = motion.rotation / 2;
-  const Scalar direction = integration == Integration::euler ? heading : heading + half;
-  const Scalar chord = integration == Integration::exact_arc && half != 0 ? std::sin(half) / half : Scalar(1);
+  const Scalar direction = integration == PoseIntegration::euler ? heading : heading + half;
+  const Scalar chord =
+      integration == PoseIntegration::exact_arc && half != 0 ? std::sin(half) / half : Scalar(1);
   const Scalar c = chord * std::cos(direction);
   const Scalar s = chord * std::sin(direction);
   return {c * motion.forward - s * motion.left, s * motion.forward + c * motion.left, motion.rotation};
@@ -79,7 +81,7 @@ template <class Scalar>
 /// The pose after a motion, with a wrapped heading. Real-time safe.
 template <class Scalar>
 [[nodiscard]] BasicPose<Scalar> moved(const BasicPose<Scalar>& pose, const BasicTwist<Scalar>& motion,
-                                      Integration integration = Integration::exact_arc) noexcept {
+                                      PoseIntegration integration = PoseIntegration::exact_arc) noexcept {
   const BasicPose<Scalar> change = displacement(pose.heading, motion, integration);
   return {pose.x + change.x, pose.y + change.y, wrap_angle(pose.heading + change.heading)};
 }

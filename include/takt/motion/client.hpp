@@ -71,6 +71,9 @@ struct RequestError : SetupError {
 template <ByteStream S, Clock C>
 class Client {
  public:
+  /// The most messages that wait for next().
+  static constexpr std::size_t most_kept = 4096;
+
   /// Takes the connected stream and the clock that measures the timeouts.
   Client(S stream, C clock) : stream_(std::move(stream)), clock_(std::move(clock)) {}
 
@@ -99,8 +102,9 @@ class Client {
     return {};
   }
 
-  /// Waits for the next message of any kind. Returns nothing after the timeout. Errors: those of the stream;
-  /// malformed.
+  /// Returns the next message of any kind, oldest first; nothing after `timeout`. Messages that arrive during
+  /// other calls are kept for this one, except feedback; beyond `most_kept` the oldest are dropped. Errors:
+  /// those of the stream; malformed.
   [[nodiscard]] SetupResult<std::optional<ServerMessage>> next(Duration timeout) {
     if (!waiting_.empty()) {
       std::optional<ServerMessage> message(std::move(waiting_.front()));
@@ -110,6 +114,9 @@ class Client {
     return receive(clock_.now() + timeout);
   }
 
+  /// Gives a message back: next() returns it first.
+  void put_back(ServerMessage message) { waiting_.push_front(std::move(message)); }
+
   /// Sends a message under an id of the client's own and waits until the server accepts it. Other messages
   /// that arrive meanwhile stay for next(). Errors: the rejection; those of the stream; message_too_slow.
   [[nodiscard]] tl::expected<AcceptedReply, RequestError> request(ClientMessage message, Duration timeout) {
@@ -117,7 +124,7 @@ class Client {
       return tl::unexpected<RequestError>(RequestError{std::move(error), std::move(rejection)});
     };
     const Time deadline = clock_.now() + timeout;
-    message.id = std::to_string(++last_id_);
+    message.id = next_id();
     if (auto sent = send(message, timeout); !sent) return failed(sent.error());
     std::optional<Rejection> rejection;
     auto accepted = wait_for<AcceptedReply>(
@@ -136,7 +143,7 @@ class Client {
 
   /// Asks once for the state of the robot. Errors: those of the stream; message_too_slow.
   [[nodiscard]] SetupResult<StateReply> state(Duration timeout) {
-    const std::string id = std::to_string(++last_id_);
+    const std::string id = next_id();
     const Time deadline = clock_.now() + timeout;
     if (auto sent = send({id, StateMessage{}}, timeout); !sent)
       return fail(sent.error().error, sent.error().message);
@@ -161,6 +168,14 @@ class Client {
   }
 
  private:
+  /// An id that differs from those which the caller gives to send(): a JSON string.
+  std::string next_id() { return "\"takt " + std::to_string(++last_id_) + '"'; }
+
+  void keep(ServerMessage&& message) {
+    if (waiting_.size() >= most_kept) waiting_.pop_front();
+    waiting_.push_back(std::move(message));
+  }
+
   SetupResult<std::optional<ServerMessage>> receive(Time deadline) {
     for (;;) {
       if (const auto line = lines_.next()) {
@@ -197,7 +212,7 @@ class Client {
       const M* match = std::get_if<M>(&**message);
       if (match != nullptr && wanted(*match)) return *match;
       if (look(**message)) return fail(Errc::malformed, "refused");
-      if (!std::holds_alternative<FeedbackReply>(**message)) waiting_.push_back(std::move(**message));
+      if (!std::holds_alternative<FeedbackReply>(**message)) keep(std::move(**message));
     }
   }
   template <class M, class Wanted>

@@ -89,11 +89,12 @@ class Engine {
   void shut_down() noexcept { shutdown_asked_ = true; }
 
   /// Leaves a latched stop, as a reset request does: clears the faults and powers the drives. Call it between
-  /// begin() and advance(). Returns false while the robot is still stopping, or is down.
-  bool reset() noexcept;
+  /// begin() and advance(). Nothing happens while the robot is still stopping, is down, or the bus of a drive
+  /// is down.
+  void reset() noexcept { leave_stop(); }
 
   /// Computes one period of motion and writes one command per joint.
-  void advance(std::span<robot::JointCommand> commands) noexcept;
+  void advance(std::span<JointCommand> commands) noexcept;
 
   /// Passes the events of this cycle, oldest first, to `sink(const Event&) -> bool`. An event that the sink
   /// refuses is offered again in the next cycle. `written` is the time at which the commands were on the bus.
@@ -192,6 +193,8 @@ class Engine {
   void change_speed(Request& request) noexcept;
   void emergency_stop(Request& request) noexcept;
   void reset(Request& request) noexcept;
+  /// Returns why the robot stays in its stop; the reason Errc{} if it leaves it.
+  Fault leave_stop() noexcept;
   [[nodiscard]] std::size_t busy_joint(JointSet joints) const noexcept;
   [[nodiscard]] Fault join_present_motion(Request& request, Lead& lead) noexcept;
   void begin_scheduled() noexcept;
@@ -210,7 +213,7 @@ class Engine {
   void finish_preempted() noexcept;
   [[nodiscard]] bool has_ended(Goal& goal) noexcept;
   void settle_robot_state() noexcept;
-  void write_commands(std::span<robot::JointCommand> commands) noexcept;
+  void write_commands(std::span<JointCommand> commands) noexcept;
 
   void begin_stop(std::size_t joint) noexcept;
   [[nodiscard]] bool stopping(const Axis& axis) const noexcept;

@@ -30,7 +30,7 @@ static_assert(std::is_trivially_copyable_v<LinkEvent>);
 
 /// The shared memory. The loop's process constructs it with `new (memory) Link` before the server's process
 /// sees it. Each side reads each word of the other once and validates it.
-struct alignas(shm::apart) Link {
+struct alignas(shm::interference_size) Link {
   /// Changes whenever a field here, or a request as bytes, changes its meaning. Offsets are covered by
   /// link_layout.
   static constexpr std::uint32_t version = 2;
@@ -40,7 +40,7 @@ struct alignas(shm::apart) Link {
   static constexpr std::uint32_t event_count = 1024;
 
   /// Written by the loop's process only.
-  struct alignas(shm::apart) LoopSide {
+  struct alignas(shm::interference_size) LoopSide {
     std::atomic<std::uint64_t> layout{0};  ///< link_layout of the loop's process
     std::atomic<std::uint64_t> robot{0};   ///< robot::fingerprint()
     std::atomic<std::uint32_t> beat{0};    ///< changes while the gateway lives
@@ -48,7 +48,7 @@ struct alignas(shm::apart) Link {
     std::atomic<std::uint32_t> over{0};    ///< not 0: the loop's side has ended this link
   };
   /// Written by the server's process only.
-  struct alignas(shm::apart) ServerSide {
+  struct alignas(shm::interference_size) ServerSide {
     std::atomic<std::uint64_t> layout{0};  ///< link_layout of the one server of this link; 0: none came yet
     std::atomic<std::uint32_t> beat{0};    ///< changes while the server lives
   };
@@ -59,8 +59,8 @@ struct alignas(shm::apart) Link {
   shm::RingIndexes requests;
   shm::RingIndexes events;
   shm::BroadcastValue<Snapshot> state;
-  alignas(shm::apart) std::array<std::byte, request_bytes> request_memory;
-  alignas(shm::apart) std::array<std::byte, event_count * sizeof(LinkEvent)> event_memory;
+  alignas(shm::interference_size) std::array<std::byte, request_bytes> request_memory;
+  alignas(shm::interference_size) std::array<std::byte, event_count * sizeof(LinkEvent)> event_memory;
 };
 static_assert(max_request_record <= Link::request_bytes / 8);
 
@@ -134,10 +134,10 @@ inline constexpr std::uint64_t link_layout =
 static_assert(link_layout != 0);
 
 /// Tells whether the other side's beat still changes.
-class Heartbeat {
+class LinkHeartbeat {
  public:
   /// `patience`: how long the beat may stay the same.
-  explicit Heartbeat(Duration patience) noexcept : patience_(patience) {}
+  explicit LinkHeartbeat(Duration patience) noexcept : patience_(patience) {}
 
   /// Starts again at the next call of is_alive().
   void reset() noexcept { changed_ = {}; }

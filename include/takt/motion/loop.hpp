@@ -131,7 +131,7 @@ class Loop {
   LoopObserver* observer_;
   Engine engine_;
   std::vector<robot::JointFeedback> feedback_;
-  std::vector<robot::JointCommand> commands_;
+  std::vector<JointCommand> commands_;
   std::atomic<bool> shutdown_asked_{false};
   std::atomic<bool> reset_asked_{false};
   rt::LoopStatistics statistics_;

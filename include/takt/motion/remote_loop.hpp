@@ -102,7 +102,7 @@ class RemoteLoop {
   std::optional<shm::ByteProducer> requests_;
   std::optional<shm::RingConsumer<LinkEvent>> events_;
   std::optional<shm::BroadcastValue<Snapshot>::Reader> state_;
-  Heartbeat heartbeat_;
+  LinkHeartbeat heartbeat_;
   std::uint32_t beat_ = 0;
   std::uint32_t sent_ = 0;  ///< requests of this link that were sent whole, or rejected before
   bool has_sent_ = false;   ///< in this poll()

@@ -23,13 +23,6 @@ namespace takt::motion {
 /// The loop takes at most this many requests in one cycle.
 inline constexpr std::size_t max_requests_per_cycle = 8;
 
-/// How an emergency stop ends (IEC 60204-1).
-enum class StopCategory : std::uint8_t {
-  power_off = 0,            ///< power is removed at once
-  stop_then_power_off = 1,  ///< bounded stop, then power is removed
-  stop = 2,                 ///< bounded stop, power stays on
-};
-
 /// The kinds of requests.
 enum class RequestKind : std::uint8_t {
   trajectory,      ///< begin a goal that follows `trajectory`
@@ -37,7 +30,8 @@ enum class RequestKind : std::uint8_t {
   cancel,          ///< stop goal `goal`, or every goal if it is 0
   speed,           ///< change the speed of trajectory goal `goal`, or of all if it is 0
   emergency_stop,  ///< stop the robot by `category` and latch
-  reset,           ///< leave a latched stop: clear faults, power on, start again from the measured positions
+  reset,           ///< leave a latched stop: clear faults, power on, start again from the measured positions;
+                   ///< rejected (bus_down) while the bus of a drive is down
   shutdown,        ///< bounded stop, then power off; the loop then reports RobotState::down
 };
 
@@ -85,7 +79,7 @@ struct Request {
   std::vector<trajectory::JointTolerance> goal_tolerance;  ///< kind trajectory: one per joint
   double goal_time = 0;  ///< kind trajectory: s after its end in which the joints may settle
   Setpoint setpoint;     ///< kind setpoint
-  StopCategory category = StopCategory::stop_then_power_off;  ///< kind emergency_stop
+  StopCategory category = StopCategory::category_1;  ///< kind emergency_stop
   /// Kind cancel: trajectory goals come to rest on their paths, instead of each joint by itself.
   bool on_path = false;
   double speed = 1;    ///< kind speed: 0 (rest on the path) to 1 (as planned)

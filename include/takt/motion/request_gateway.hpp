@@ -127,7 +127,7 @@ class RequestGateway {
   std::optional<shm::ByteConsumer> requests_;
   std::optional<shm::RingProducer<LinkEvent>> events_;
   std::optional<RequestReader> reader_;
-  Heartbeat heartbeat_;
+  LinkHeartbeat heartbeat_;
   std::uint32_t beat_ = 0;
   std::uint32_t handled_ = 0;  ///< requests of this link that went into the loop's ring, or were refused
   std::uint32_t session_ = 0;

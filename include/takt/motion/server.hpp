@@ -50,6 +50,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -132,6 +133,9 @@ class Server {
   /// Moves out the lines for the clients, in order.
   [[nodiscard]] std::vector<LineOutput> take_output() { return std::exchange(output_, {}); }
 
+  /// Sets the interface that each bus uses, for messages that name it. Buses without an entry keep the
+  /// description's.
+  void set_interfaces(std::span<const std::string> interfaces);
   /// Totals since the server's construction.
   [[nodiscard]] const ServerCounters& counters() const noexcept { return counters_; }
   /// The number of goals that have not ended.

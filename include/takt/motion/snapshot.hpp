@@ -52,7 +52,7 @@ struct JointSnapshot {
   double goal_time = 0;          ///< s on that goal's path, if it is a trajectory
   double speed = 1;              ///< of the motion along that path; 1 = as planned
   double speed_excess = 0;       ///< worst relative excess of a limit by changes of the speed
-  robot::DriveState drive = robot::DriveState::unknown;
+  DriveState drive = DriveState::unknown;
   std::uint32_t fault = 0;  ///< the drive's own fault word; 0 = none
 };
 

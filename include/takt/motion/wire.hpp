@@ -368,7 +368,7 @@ struct SubscribeMessage {
 
 /// "estop": stops the robot and latches.
 struct EmergencyStopMessage {
-  StopCategory category = StopCategory::stop_then_power_off;
+  StopCategory category = StopCategory::category_1;
 
   friend bool operator==(const EmergencyStopMessage&, const EmergencyStopMessage&) = default;
 };
@@ -599,9 +599,9 @@ struct ParseFailure {
 /// reset` ...".
 [[nodiscard]] std::string describe_state(const Snapshot& snapshot, const robot::RobotDescription& robot);
 
-/// Advice for making a stopped robot ready again, by its reason. Empty in any other state, and if its loop is
-/// lost.
-[[nodiscard]] std::string_view way_on(RobotState state, Errc reason) noexcept;
+/// Advice for making a robot ready again that is stopped for this reason, or that a drive's fault keeps in
+/// "starting". Empty in any other state, and if its loop is lost.
+[[nodiscard]] std::string_view next_step(RobotState state, Errc reason) noexcept;
 
 /// Whether the joint of an Event or a Snapshot is meaningful for this reason.
 [[nodiscard]] bool is_about_a_joint(Errc reason) noexcept;

@@ -24,7 +24,7 @@ enum class Errc : std::uint16_t {
   wrong_owner = 12,
   wrong_mode = 13,
   segment_in_use = 14,
-  seat_taken = 15,
+  slot_taken = 15,
   not_allowed = 16,
   no_can = 17,
   no_such_can_interface = 18,
@@ -86,7 +86,7 @@ enum class Errc : std::uint16_t {
       return "others may open the shared memory";
     case Errc::segment_in_use:
       return "somebody has the shared memory";
-    case Errc::seat_taken:
+    case Errc::slot_taken:
       return "somebody else has this place";
     case Errc::not_allowed:
       return "the segment's server does not serve this user";

@@ -49,7 +49,7 @@
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
 #include "takt/platform/error.hpp"
-#include "takt/platform/seat.hpp"
+#include "takt/platform/owner_slot.hpp"
 #include "takt/shm/layout.hpp"
 
 namespace takt::platform {
@@ -74,7 +74,7 @@ struct SegmentOptions {
 /// claim while you use the end. A copy of the end alone keeps neither the owner slot nor the memory.
 template <class End>
 struct Claim {
-  Seat seat;  ///< not taken if readers need no owner slot
+  OwnerSlot owner_slot;  ///< not taken if readers need no owner slot
   End end;
 };
 
@@ -129,22 +129,24 @@ class Segment {
   /// print.
   [[nodiscard]] static std::vector<std::string> names();
 
-  /// Takes owner slot `seat` of the producers of exchange X and creates the writing end. Errors: seat_taken
+  /// Takes owner slot `owner_slot` of the producers of exchange X and creates the writing end. Errors: slot_taken
   /// (the message names the owner), and as shm::Layout::producer().
   template <class X>
   [[nodiscard]] SetupResult<Claim<typename shm::ExchangeTraits<X>::Producer>> producer(
-      std::string_view name, std::uint32_t seat = 0) {
-    return claim<typename shm::ExchangeTraits<X>::Producer>(
-        name, shm::Role::producer, seat, [&] { return layout().template producer<X>(name, seat); });
+      std::string_view name, std::uint32_t owner_slot = 0) {
+    return claim<typename shm::ExchangeTraits<X>::Producer>(name, shm::Role::producer, owner_slot, [&] {
+      return layout().template producer<X>(name, owner_slot);
+    });
   }
 
-  /// Takes owner slot `seat` of the consumers and creates the reading end. If readers need no owner slot (a
+  /// Takes owner slot `owner_slot` of the consumers and creates the reading end. If readers need no owner slot (a
   /// broadcast), any number may exist. Errors: as producer().
   template <class X>
   [[nodiscard]] SetupResult<Claim<typename shm::ExchangeTraits<X>::Consumer>> consumer(
-      std::string_view name, std::uint32_t seat = 0) {
-    return claim<typename shm::ExchangeTraits<X>::Consumer>(
-        name, shm::Role::consumer, seat, [&] { return layout().template consumer<X>(name, seat); });
+      std::string_view name, std::uint32_t owner_slot = 0) {
+    return claim<typename shm::ExchangeTraits<X>::Consumer>(name, shm::Role::consumer, owner_slot, [&] {
+      return layout().template consumer<X>(name, owner_slot);
+    });
   }
 
   /// The same for elements known at run time (shm/opaque.hpp). Creating a reader of a broadcast throws
@@ -162,17 +164,17 @@ class Segment {
         name, shm::Role::consumer, 0, [&] { return layout().template consumer<X>(name, element); });
   }
 
-  /// Takes an owner slot without creating an end. Errors: seat_taken, no_such_exchange, no_such_seat,
+  /// Takes an owner slot without creating an end. Errors: slot_taken, no_such_exchange, no_such_slot,
   /// read_only.
-  [[nodiscard]] SetupResult<Seat> take_seat(std::string_view exchange, shm::Role role,
-                                            std::uint32_t seat = 0);
+  [[nodiscard]] SetupResult<OwnerSlot> take_owner_slot(std::string_view exchange, shm::Role role,
+                                                       std::uint32_t owner_slot = 0);
 
-  /// The state of an owner slot. `now` is SteadyClock's. Errors: no_such_exchange, no_such_seat.
-  [[nodiscard]] Result<SeatStatus> seat_status(std::string_view exchange, shm::Role role, std::uint32_t seat,
-                                               Time now) const;
-  /// The state of owner slot `number` of the layout, which must be below layout().seats(). Owner slot 0
+  /// The state of an owner slot. `now` is SteadyClock's. Errors: no_such_exchange, no_such_slot.
+  [[nodiscard]] Result<OwnerSlotStatus> owner_slot_status(std::string_view exchange, shm::Role role,
+                                                          std::uint32_t owner_slot, Time now) const;
+  /// The state of owner slot `number` of the layout, which must be below layout().owner slots(). Owner slot 0
   /// belongs to the segment's creator.
-  [[nodiscard]] SeatStatus seat_status(std::uint32_t number, Time now) const;
+  [[nodiscard]] OwnerSlotStatus owner_slot_status(std::uint32_t number, Time now) const;
 
   /// The exchanges of the segment.
   [[nodiscard]] const shm::Layout& layout() const noexcept { return *layout_; }
@@ -180,7 +182,7 @@ class Segment {
   [[nodiscard]] bool is_created() const noexcept { return created_; }  ///< by this object, not found
   /// Owner slot 0. This process has it if it created the segment, or took a named one over in
   /// open_or_create(). Call beat() on it to show that the process is alive.
-  [[nodiscard]] Seat& owner_seat() noexcept { return owner_seat_; }
+  [[nodiscard]] OwnerSlot& owner_slot() noexcept { return owner_slot_; }
   /// The descriptor to pass to other processes. This object keeps and closes it.
   [[nodiscard]] int descriptor() const noexcept;
   /// The reason if `lock_memory` was requested but failed. The segment is usable anyway.
@@ -191,17 +193,17 @@ class Segment {
  private:
   Segment() = default;
   [[nodiscard]] SetupError refusal(Error error, std::string_view exchange) const;
-  [[nodiscard]] bool needs_seat(std::string_view exchange, shm::Role role) const noexcept;
-  [[nodiscard]] Seat no_seat() const;
+  [[nodiscard]] bool needs_owner_slot(std::string_view exchange, shm::Role role) const noexcept;
+  [[nodiscard]] OwnerSlot no_owner_slot() const;
 
   template <class End, class Make>
-  SetupResult<Claim<End>> claim(std::string_view name, shm::Role role, std::uint32_t seat, Make make) {
+  SetupResult<Claim<End>> claim(std::string_view name, shm::Role role, std::uint32_t owner_slot, Make make) {
     // Rejects impossible claims before it takes the owner slot. Creates the returned end only after it has
     // the owner slot.
     auto tried = make();
     if (!tried) return tl::unexpected<SetupError>(refusal(tried.error(), name));
-    if (!needs_seat(name, role)) return Claim<End>{no_seat(), std::move(*tried)};
-    SetupResult<Seat> taken = take_seat(name, role, seat);
+    if (!needs_owner_slot(name, role)) return Claim<End>{no_owner_slot(), std::move(*tried)};
+    SetupResult<OwnerSlot> taken = take_owner_slot(name, role, owner_slot);
     if (!taken) return tl::unexpected<SetupError>(std::move(taken.error()));
     return Claim<End>{std::move(*taken), *make()};
   }
@@ -210,7 +212,7 @@ class Segment {
   std::string name_;
   std::shared_ptr<detail::Mapping> mapping_;
   std::optional<shm::Layout> layout_;
-  Seat owner_seat_;
+  OwnerSlot owner_slot_;
   bool created_ = false;
   std::optional<SetupError> memory_lock_failure_;
 };

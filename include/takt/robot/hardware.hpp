@@ -7,23 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "takt/core/joint.hpp"
 #include "takt/core/time.hpp"
 
 namespace takt::robot {
-
-/// The state that a drive reports.
-enum class DriveState : std::uint8_t {
-  unknown,  ///< has not answered yet
-  off,      ///< answers, power stage off
-  ready,    ///< power on and following references
-  fault,    ///< the drive or its master has a fault; see JointFeedback::fault
-  no_bus,   ///< its bus is down: no frames pass
-};
-
-/// Which part of a command a drive follows.
-enum class CommandMode : std::uint8_t { position, velocity, effort };
 
 /// The last feedback of one joint.
 struct JointFeedback {
@@ -35,20 +24,6 @@ struct JointFeedback {
   CommandMode mode = CommandMode::position;  ///< the mode that the drive is in
   std::uint32_t fault = 0;                   ///< the protocol's own fault bits, 0 = none
   double effort = 0;                         ///< N m or N; 0 if the drive does not report it
-};
-
-/// The next command of one joint. After a change of mode the drive keeps its last command until
-/// JointFeedback::mode shows the new mode. If that takes longer than the drive may be silent, its velocity
-/// and effort commands become 0 until then. Hence start a new mode from the measured position and velocity.
-/// Drives without the mode stay in their present one, and follow its last command.
-struct JointCommand {
-  double position = 0;  ///< rad or m
-  double velocity = 0;  ///< rad/s or m/s; in CommandMode::position a feed-forward, for drives that support it
-  double acceleration = 0;   ///< rad/s^2 or m/s^2: a feed-forward, for drives that support it
-  bool want_power = false;   ///< true: switch the drive on, by the hardware's sequence; false: off, at once
-  bool clear_fault = false;  ///< asks a faulty drive to clear its fault; set for one cycle
-  CommandMode mode = CommandMode::position;
-  double effort = 0;  ///< N m or N
 };
 
 /// Counters of a hardware since it was created.
@@ -91,6 +66,13 @@ class Hardware {
   [[nodiscard]] virtual HardwareCounters counters() const noexcept = 0;
   /// This joint's share of HardwareCounters::frames_starved. A frame for several joints counts for each.
   [[nodiscard]] virtual std::uint64_t starved(std::size_t /*joint*/) const noexcept { return 0; }
+
+  /// Asks the drives what they are; the questions go out with the next write() calls. A drive that does not answer is not at fault:
+  /// it starts as without the question, at most half a second later. For set-up: a run that asks nothing sends nothing more.
+  virtual void ask_identity() noexcept {}
+  /// What the drive of a joint said that it is, for people: "hardware 4.4.58, firmware 0.6.10", in printable ASCII. Empty: it
+  /// has not answered, was not asked, or its protocol has no such message. Allocates: not for the loop.
+  [[nodiscard]] virtual std::string identity(std::size_t /*joint*/) const { return {}; }
 
  protected:
   Hardware() = default;

@@ -2,12 +2,15 @@
 // simulated and replayed robots differ in their ports alone.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "takt/core/joint.hpp"
 #include "takt/core/setup_error.hpp"
+#include "takt/core/time.hpp"
 #include "takt/robot/can_port.hpp"
 #include "takt/robot/description.hpp"
 #include "takt/robot/hardware.hpp"
@@ -22,18 +25,28 @@ class RobotHardware final : public Hardware {
   [[nodiscard]] static SetupResult<std::unique_ptr<RobotHardware>> create(const RobotDescription& robot,
                                                                           std::span<CanPort* const> ports);
 
-  /// Takes in the feedback of all drives. Joints whose bus is not up are in DriveState::no_bus.
+  /// Takes in the feedback of all drives. Joints whose bus is not up are in DriveState::no_bus. After the bus is
+  /// back, they stay in it until their drive has reported its state, for half a second at most. So a reset knows
+  /// their faults, and clears them.
   void read(Time now, std::span<JointFeedback> feedback) noexcept override;
   void write(Time now, std::span<const JointCommand> commands) noexcept override;
   [[nodiscard]] HardwareCounters counters() const noexcept override;
   [[nodiscard]] std::uint64_t starved(std::size_t joint) const noexcept override;
+  void ask_identity() noexcept override;
+  [[nodiscard]] std::string identity(std::size_t joint) const override;
 
  private:
   RobotHardware() = default;
 
   std::vector<std::unique_ptr<Hardware>> masters_;  ///< one for each protocol that the robot speaks
-  std::vector<CanPort*> ports_;
-  std::vector<JointSet> joints_of_;  ///< of each bus
+  struct Bus {
+    CanPort* port = nullptr;
+    JointSet joints{};
+    Time lost{};                 ///< when its link was last not up
+    std::uint32_t patience = 0;  ///< cycles that its drives still have to say how they are
+  };
+  std::vector<Bus> buses_;
+  std::uint32_t patience_ = 0;  ///< once a bus is back
 };
 
 }  // namespace takt::robot

@@ -71,12 +71,12 @@
 //   },
 //   "odometry": {                     required
 //     "turn": "wheels",               the source of the heading change: the "wheels", or the "steering"
-//     "way": "wheels",                the source of the distance: the "wheels", or the "odometer"
+//     "distance": "wheels",                the source of the distance: the "wheels", or the "odometer"
 //     "timeout": 0.5,                 s: a speed is used for at most this time
 //     "noise": {                      variance added per metre or radian of motion (mobile/odometry.hpp)
-//       "forward_by_way": 2e-5, "left_by_way": 2e-5,          m^2/m, required
-//       "heading_by_way": 1e-6,       rad^2/m, required
-//       "heading_by_rotation": 0      rad^2/rad
+//       "forward_per_distance": 2e-5, "left_per_distance": 2e-5,          m^2/m, required
+//       "heading_per_distance": 1e-6,       rad^2/m, required
+//       "heading_per_rotation": 0      rad^2/rad
 //     }
 //   }
 // }

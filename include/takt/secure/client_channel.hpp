@@ -32,7 +32,7 @@
 namespace takt::secure {
 
 /// A Channel that seals commands and stops, and opens reports. Reports may be reordered by up to
-/// WindowBits frames. A step of a clock ends the session (detail::ToldTime). All functions are real-time
+/// WindowBits frames. A step of a clock ends the session (detail::CallerTime). All functions are real-time
 /// safe.
 template <Authenticator A, std::size_t WindowBits = 256>
 class ClientChannel {
@@ -216,7 +216,7 @@ class ClientChannel {
   std::optional<Confirm> confirm_;
   Time retry_ = Time::min();
   Time heard_{};
-  detail::ToldTime time_;
+  detail::CallerTime time_;
   detail::Sessions<A, WindowBits> sessions_;
   RefusalCounters refused_;
 };

@@ -116,7 +116,7 @@ inline constexpr std::size_t max_handshake = envelope_overhead + confirm_size;
 /// means that the clock was set. A step ahead by more than the allowed silence means the same, or that no
 /// call came for as long. Reason: if a sender's clock was set ahead, an attacker could delay its frames until
 /// they look young.
-class ToldTime {
+class CallerTime {
  public:
   [[nodiscard]] Time latest() const noexcept { return latest_.value_or(Time{}); }
 

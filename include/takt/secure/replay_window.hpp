@@ -14,7 +14,7 @@
 namespace takt::secure {
 
 /// The result of a check.
-enum class Freshness : std::uint8_t {
+enum class ReplayVerdict : std::uint8_t {
   newest,     ///< above all accepted numbers
   overtaken,  ///< not seen yet, but a newer one was accepted
   seen,       ///< seen before, or too old to tell
@@ -27,10 +27,10 @@ class ReplayWindow {
 
  public:
   /// Checks a number without accepting it.
-  [[nodiscard]] constexpr Freshness judge(std::uint64_t sequence) const noexcept {
-    if (sequence > highest_) return Freshness::newest;
-    if (highest_ - sequence >= Bits) return Freshness::seen;
-    return (words_[place(sequence)] & bit(sequence)) != 0 ? Freshness::seen : Freshness::overtaken;
+  [[nodiscard]] constexpr ReplayVerdict judge(std::uint64_t sequence) const noexcept {
+    if (sequence > highest_) return ReplayVerdict::newest;
+    if (highest_ - sequence >= Bits) return ReplayVerdict::seen;
+    return (words_[place(sequence)] & bit(sequence)) != 0 ? ReplayVerdict::seen : ReplayVerdict::overtaken;
   }
 
   /// Marks a number as seen. Call it only for an authenticated frame that judge() did not call seen.

@@ -34,7 +34,7 @@ namespace takt::secure {
 
 /// A Channel that seals reports, and opens commands and stops. A hello costs it one tag and an answer that
 /// is not longer, and no memory. Send the due handshake after each datagram, because a second hello replaces
-/// a waiting one. A step of a clock ends the session (detail::ToldTime). All functions are real-time safe.
+/// a waiting one. A step of a clock ends the session (detail::CallerTime). All functions are real-time safe.
 template <Authenticator A>
 class ServerChannel {
  public:
@@ -247,7 +247,7 @@ class ServerChannel {
   bool welcome_ = false;
   Time confirmed_ = Time::min();  ///< time of the last session's challenge
   Time heard_{};
-  detail::ToldTime time_;
+  detail::CallerTime time_;
   std::uint64_t jumps_ = 0;  ///< clock steps so far
   detail::Sessions<A, 64> sessions_;
   RefusalCounters refused_;

@@ -146,9 +146,9 @@ class Session {
   [[nodiscard]] Result<bool> open(const Envelope& envelope, std::span<const std::uint8_t> datagram, Time now,
                                   const SecurityLimits& limits) noexcept {
     if (!is_genuine(receive_, datagram)) return fail(Errc::bad_tag);
-    const Freshness freshness = received_.judge(envelope.sequence);
-    if (freshness == Freshness::seen) return fail(Errc::replayed);
-    if (freshness == Freshness::overtaken && envelope.kind == EnvelopeKind::command)
+    const ReplayVerdict freshness = received_.judge(envelope.sequence);
+    if (freshness == ReplayVerdict::seen) return fail(Errc::replayed);
+    if (freshness == ReplayVerdict::overtaken && envelope.kind == EnvelopeKind::command)
       return fail(Errc::overtaken);
     const Status young = check_age(envelope.sent, now, limits);
     if (anchored_) watch_clocks(young, now, limits);

@@ -40,10 +40,11 @@ static_assert(sizeof(BroadcastSlot<std::uint64_t[7]>) == cache_line, "56 bytes f
 /// The message count, kept away from the slots. Zeroed memory is an empty ring.
 template <class Machine>
 struct BasicBroadcastCount {
-  alignas(apart) typename Machine::template Atomic<std::uint32_t> written{0};  ///< messages so far
+  alignas(interference_size)
+      typename Machine::template Atomic<std::uint32_t> written{0};  ///< messages so far
 };
 using BroadcastCount = BasicBroadcastCount<Processor>;
-static_assert(sizeof(BroadcastCount) == apart);
+static_assert(sizeof(BroadcastCount) == interference_size);
 
 namespace detail {
 

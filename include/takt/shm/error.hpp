@@ -21,7 +21,7 @@ enum class Errc : std::uint16_t {
   no_such_exchange = 8,
   wrong_kind = 9,
   wrong_schema = 10,
-  no_such_seat = 11,
+  no_such_slot = 11,
   read_only = 12,
   // The requested layout is not possible.
   bad_schema = 13,
@@ -71,8 +71,8 @@ enum class Errc : std::uint16_t {
       return "the exchange is of another kind";
     case Errc::wrong_schema:
       return "the exchange holds elements of another type";
-    case Errc::no_such_seat:
-      return "the exchange has no such seat";
+    case Errc::no_such_slot:
+      return "the exchange has no such owner slot";
     case Errc::read_only:
       return "the segment may only be read";
     case Errc::bad_schema:
@@ -80,15 +80,15 @@ enum class Errc : std::uint16_t {
     case Errc::bad_name:
       return "an exchange needs a name of its own: 1 to 31 letters, digits, '_', '-' or '.'";
     case Errc::bad_extent:
-      return "an exchange of this kind cannot have this capacity or this many seats";
+      return "an exchange of this kind cannot have this capacity or this many slots";
     case Errc::too_many_exchanges:
-      return "a segment has 1 to 32 exchanges and at most 256 seats";
+      return "a segment has 1 to 32 exchanges and at most 256 slots";
     case Errc::does_not_fit:
       return "the memory is too small for the exchanges";
     case Errc::misaligned:
       return "the memory does not begin at a multiple of 128 bytes";
     case Errc::wrong_extent:
-      return "the exchange has another capacity, or other seats, than one of this type";
+      return "the exchange has another capacity, or other slots, than one of this type";
     case Errc::bad_reference:
       return "a reference is NaN or infinite";
     case Errc::unknown_mode:

@@ -66,7 +66,7 @@ inline constexpr std::uint32_t last_kind = 10;
 }
 
 /// The size of an exchange, and its number of owner slots. An owner slot is a place for one process at one
-/// end of an exchange. The code calls it a seat.
+/// end of an exchange.
 struct Extent {
   std::uint32_t capacity = 1;   ///< elements: messages of a ring, bytes of a byte ring, 1 for a value
   std::uint32_t producers = 1;  ///< owner slots for writers
@@ -77,7 +77,7 @@ struct Extent {
 inline constexpr std::uint32_t max_producers = 64;  ///< per exchange
 inline constexpr std::uint32_t max_consumers = 64;
 
-/// Memory that a program uses in its own way: `capacity` bytes, aligned to `apart`.
+/// Memory that a program uses in its own way: `capacity` bytes, aligned to `interference_size`.
 struct RawMemory {};
 
 /// What layout.hpp must know about an exchange X:
@@ -88,10 +88,10 @@ struct RawMemory {};
 ///     static constexpr bool consumer_writes;        whether reading needs writable memory
 ///     static constexpr Extent extent(Extent wanted);         the nearest possible extent; idempotent
 ///     static constexpr std::uint64_t bytes(const Extent&);   size for a possible extent
-///     static Producer producer(std::byte* memory, const Extent&, std::uint32_t seat);
-///     static Consumer consumer(std::byte* memory, const Extent&, std::uint32_t seat);
+///     static Producer producer(std::byte* memory, const Extent&, std::uint32_t owner slot);
+///     static Consumer consumer(std::byte* memory, const Extent&, std::uint32_t owner slot);
 ///
-/// `memory` is aligned to `apart` and was zeroed before its first use. `seat` is the owner slot. Both ends
+/// `memory` is aligned to `interference_size` and was zeroed before its first use. `owner_slot` is the owner slot. Both ends
 /// can be created over an exchange in use, by the successor of a process that died.
 template <class X>
 struct ExchangeTraits;
@@ -170,13 +170,15 @@ struct ExchangeTraits<SlotRing<T>> {
     return detail::ring_extent(wanted, 2);
   }
   [[nodiscard]] static constexpr std::uint64_t bytes(const Extent& extent) noexcept {
-    return apart + std::uint64_t{extent.capacity} * sizeof(Slot<T>);
+    return interference_size + std::uint64_t{extent.capacity} * sizeof(Slot<T>);
   }
   [[nodiscard]] static Producer producer(std::byte* memory, const Extent& extent, std::uint32_t) noexcept {
-    return {detail::object_at<Word>(memory), &detail::object_at<Slot<T>>(memory + apart), extent.capacity};
+    return {detail::object_at<Word>(memory), &detail::object_at<Slot<T>>(memory + interference_size),
+            extent.capacity};
   }
   [[nodiscard]] static Consumer consumer(std::byte* memory, const Extent& extent, std::uint32_t) noexcept {
-    return {detail::object_at<Word>(memory), &detail::object_at<Slot<T>>(memory + apart), extent.capacity};
+    return {detail::object_at<Word>(memory), &detail::object_at<Slot<T>>(memory + interference_size),
+            extent.capacity};
   }
 };
 
@@ -267,8 +269,9 @@ struct ExchangeTraits<SharedValue<T, writers>> {
   [[nodiscard]] static constexpr std::uint64_t bytes(const Extent&) noexcept {
     return sizeof(SharedValue<T, writers>);
   }
-  [[nodiscard]] static Producer producer(std::byte* memory, const Extent&, std::uint32_t seat) noexcept {
-    return {detail::object_at<SharedValue<T, writers>>(memory), seat};
+  [[nodiscard]] static Producer producer(std::byte* memory, const Extent&,
+                                         std::uint32_t owner_slot) noexcept {
+    return {detail::object_at<SharedValue<T, writers>>(memory), owner_slot};
   }
   [[nodiscard]] static Consumer consumer(std::byte* memory, const Extent&, std::uint32_t) noexcept {
     return Consumer(detail::object_at<SharedValue<T, writers>>(memory));
@@ -289,8 +292,9 @@ struct ExchangeTraits<MultiProducerRing<T, lanes, capacity>> {
     return {capacity, static_cast<std::uint32_t>(lanes), 1};
   }
   [[nodiscard]] static constexpr std::uint64_t bytes(const Extent&) noexcept { return sizeof(Memory); }
-  [[nodiscard]] static Producer producer(std::byte* memory, const Extent&, std::uint32_t seat) noexcept {
-    return detail::object_at<Memory>(memory).producer(seat);
+  [[nodiscard]] static Producer producer(std::byte* memory, const Extent&,
+                                         std::uint32_t owner_slot) noexcept {
+    return detail::object_at<Memory>(memory).producer(owner_slot);
   }
   [[nodiscard]] static Consumer consumer(std::byte* memory, const Extent&, std::uint32_t) noexcept {
     return Consumer(detail::object_at<Memory>(memory));

@@ -1,7 +1,7 @@
 // A motion process's end of the shared-memory joints of a robot (joint_image.hpp). It requests joints, moves
 // those that it owns, and reads the state of the whole robot.
 //
-//     JointClient client(BroadcastValue<JointImage>::Reader(memory.image), {&memory.seats[2], 2}, session);
+//     JointClient client(BroadcastValue<JointImage>::Reader(memory.image), {&memory.owner slots[2], 2}, session);
 //     client.want(arm);
 //     for (;;) {                                    // once per cycle of the process
 //       (void)client.update();
@@ -25,11 +25,11 @@ namespace takt::shm {
 /// One process at one owner slot. One thread at a time may use it. Everything is real-time safe.
 class JointClient {
  public:
-  /// `seat` is the owner slot. `session` is any number except 0 that differs from the previous session at
+  /// `owner_slot` is the owner slot. `session` is any number except 0 that differs from the previous session at
   /// this owner slot. Use a clock reading or a random number. The client replaces 0 by 1.
-  JointClient(const BroadcastValue<JointImage>::Reader& image, const JointSeat& seat,
+  JointClient(const BroadcastValue<JointImage>::Reader& image, const JointSlot& owner_slot,
               std::uint32_t session) noexcept
-      : reader_(image), writer_(*seat.memory), number_(seat.number) {
+      : reader_(image), writer_(*owner_slot.memory), number_(owner_slot.number) {
     command_.session = session == 0 ? 1 : session;
   }
 
@@ -58,8 +58,8 @@ class JointClient {
   [[nodiscard]] JointSet granted() const noexcept { return granted_; }
 
   /// The hub's answer to this session. Answers to an earlier session at the same owner slot are not returned.
-  [[nodiscard]] SeatAnswer answer() const noexcept {
-    return heard() ? image_.answer[number_] : SeatAnswer::none;
+  [[nodiscard]] OwnerSlotAnswer answer() const noexcept {
+    return heard() ? image_.answer[number_] : OwnerSlotAnswer::none;
   }
 
   /// Sets the joints to own, from the next publish() on. The hub grants all newly wanted joints together, or
@@ -91,7 +91,7 @@ class JointClient {
 
  private:
   [[nodiscard]] bool heard() const noexcept {
-    return number_ < max_joint_seats && image_.session[number_] == command_.session;
+    return number_ < max_joint_slots && image_.session[number_] == command_.session;
   }
   void find_owned() noexcept {
     for (std::size_t joint = 0; joint < std::min<std::size_t>(image_.joints, max_joints); ++joint) {
@@ -105,12 +105,12 @@ class JointClient {
   }
 
   BroadcastValue<JointImage>::Reader reader_;
-  LatestWriter<JointCommand> writer_;
+  LatestWriter<OwnerCommand> writer_;
   std::uint8_t number_;
   JointSet owned_;
   JointSet granted_;
   std::array<std::uint64_t, max_joints> begun_{};  // cycle of the grant from which each reference started
-  JointCommand command_;
+  OwnerCommand command_;
   JointImage image_;
 };
 

@@ -3,7 +3,7 @@
 // apply. The references still pass the loop's limiter. The hub itself rejects only NaN and infinite numbers,
 // and moves joints without an owner to their safe state.
 //
-//     auto hub = JointHub::make(memory.image, memory.seats, safety, {.period = 1ms, .silent_cycles = 20});
+//     auto hub = JointHub::make(memory.image, memory.owner slots, safety, {.period = 1ms, .silent_cycles = 20});
 //     loop.run([&](Time now) {
 //       const std::span<const JointReference> references = hub->take();
 //       drives.exchange(references, measured);
@@ -61,26 +61,27 @@ class JointHub {
   /// The hub trusts the previous image. So memory that other processes may write is only for processes of the
   /// same trust.
   [[nodiscard]] static Result<JointHub> make(BroadcastValue<JointImage>& image,
-                                             std::span<LatestMemory<JointCommand>> seats,
+                                             std::span<LatestMemory<OwnerCommand>> owner_slots,
                                              std::span<const JointSafety> safety,
                                              const JointHubOptions& options = {}) noexcept {
-    if (safety.empty() || safety.size() > max_joints || seats.empty() || seats.size() > max_joint_seats)
+    if (safety.empty() || safety.size() > max_joints || owner_slots.empty() ||
+        owner_slots.size() > max_joint_slots)
       return fail(Errc::bad_extent);
     if (options.period <= Duration(0)) return fail(Errc::out_of_domain);
     for (const JointSafety& joint : safety) {
       if (!std::isfinite(joint.position) || !std::isfinite(joint.speed) || joint.speed < 0)
         return fail(Errc::out_of_domain);
     }
-    return JointHub(image, seats, safety, options);
+    return JointHub(image, owner_slots, safety, options);
   }
 
   /// Reads the command of every owner slot, updates the owners, and returns the references to apply now, one
   /// per joint. Call it once per cycle.
   [[nodiscard]] std::span<const JointReference> take() noexcept {
     ++image_.cycle;
-    for (std::size_t seat = 0; seat < image_.seats; ++seat) hear(seat);
+    for (std::size_t owner_slot = 0; owner_slot < image_.slots; ++owner_slot) hear(owner_slot);
     // A second pass, because the first one releases joints that another owner slot may want.
-    for (std::size_t seat = 0; seat < image_.seats; ++seat) answer(seat);
+    for (std::size_t owner_slot = 0; owner_slot < image_.slots; ++owner_slot) answer(owner_slot);
     for (std::size_t joint = 0; joint < image_.joints; ++joint) {
       if (image_.phase[joint] == JointPhase::returning) step_towards_safe_position(joint);
     }
@@ -101,14 +102,15 @@ class JointHub {
   [[nodiscard]] const JointImage& image() const noexcept { return image_; }
 
  private:
-  JointHub(BroadcastValue<JointImage>& image, std::span<LatestMemory<JointCommand>> seats,
+  JointHub(BroadcastValue<JointImage>& image, std::span<LatestMemory<OwnerCommand>> owner_slots,
            std::span<const JointSafety> safety, const JointHubOptions& options) noexcept
       : writer_(image), options_(options) {
     std::copy(safety.begin(), safety.end(), safety_.begin());
     image_.joints = static_cast<std::uint32_t>(safety.size());
-    image_.seats = static_cast<std::uint32_t>(seats.size());
+    image_.slots = static_cast<std::uint32_t>(owner_slots.size());
     image_.owner.fill(no_owner);
-    for (std::size_t seat = 0; seat < seats.size(); ++seat) seats_[seat].emplace(seats[seat]);
+    for (std::size_t owner_slot = 0; owner_slot < owner_slots.size(); ++owner_slot)
+      owner_slots_[owner_slot].emplace(owner_slots[owner_slot]);
     for (std::size_t joint = 0; joint < safety.size(); ++joint) image_.safe[joint] = safety_[joint].position;
     JointImage last;
     if (BroadcastValue<JointImage>::Reader(image).read(last) != Freshness::none) take_over(last);
@@ -131,34 +133,35 @@ class JointHub {
 
   // Commands.
 
-  void hear(std::size_t seat) noexcept {
-    newly_wanted_[seat] = {};
-    if (has_good_news(seat)) {
-      silent_[seat] = 0;
-      follow(seat);
-    } else if (++silent_[seat] == std::uint64_t{options_.silent_cycles} + 1 && !owned_[seat].empty()) {
-      lose(seat, owned_[seat]);
-      ++image_.lost[seat];
-      image_.answer[seat] = SeatAnswer::silent;
+  void hear(std::size_t owner_slot) noexcept {
+    newly_wanted_[owner_slot] = {};
+    if (has_good_news(owner_slot)) {
+      silent_[owner_slot] = 0;
+      follow(owner_slot);
+    } else if (++silent_[owner_slot] == std::uint64_t{options_.silent_cycles} + 1 &&
+               !owned_[owner_slot].empty()) {
+      lose(owner_slot, owned_[owner_slot]);
+      ++image_.lost[owner_slot];
+      image_.answer[owner_slot] = OwnerSlotAnswer::silent;
     }
   }
 
   /// Copies the owner slot's newest command to `command_` and returns whether it is valid. The owner slot is
   /// read only once, because its process may write there at any time.
-  [[nodiscard]] bool has_good_news(std::size_t seat) noexcept {
-    if (seats_[seat]->update() != Freshness::new_data) return false;
-    copy_command(seats_[seat]->value());
+  [[nodiscard]] bool has_good_news(std::size_t owner_slot) noexcept {
+    if (owner_slots_[owner_slot]->update() != Freshness::new_data) return false;
+    copy_command(owner_slots_[owner_slot]->value());
     // A valid command follows an image of this hub, at the latest the one of the previous cycle.
     if (command_.session == 0 || command_.seen < image_.started || command_.seen >= image_.cycle)
       return false;
-    if (command_.session == image_.session[seat] && command_.heartbeat == image_.heartbeat[seat])
+    if (command_.session == image_.session[owner_slot] && command_.heartbeat == image_.heartbeat[owner_slot])
       return false;
-    return is_sound(seat);
+    return is_sound(owner_slot);
   }
 
   /// Copies only the rows of this robot's joints. The other rows are never read.
-  void copy_command(const JointCommand& from) noexcept {
-    Processor::copy<alignof(JointCommand)>(&command_, &from, offsetof(JointCommand, position));
+  void copy_command(const OwnerCommand& from) noexcept {
+    Processor::copy<alignof(OwnerCommand)>(&command_, &from, offsetof(OwnerCommand, position));
     const auto copy_rows = [this](auto& to, const auto& rows) noexcept {
       Processor::copy<sizeof(to[0])>(to.data(), rows.data(), image_.joints * sizeof(to[0]));
     };
@@ -169,61 +172,61 @@ class JointHub {
     copy_rows(command_.mode, from.mode);
   }
 
-  [[nodiscard]] bool is_sound(std::size_t seat) noexcept {
-    Errc& error = image_.error[seat];
+  [[nodiscard]] bool is_sound(std::size_t owner_slot) noexcept {
+    Errc& error = image_.error[owner_slot];
     error = {};
     command_.wanted.for_each([&](std::size_t joint) {
       const Status good =
           joint < image_.joints ? check(command_.reference(joint)) : fail(Errc::unknown_joint);
       if (good || error != Errc{}) return;
       error = static_cast<Errc>(good.error().code);
-      image_.error_joint[seat] = static_cast<std::uint8_t>(joint);
+      image_.error_joint[owner_slot] = static_cast<std::uint8_t>(joint);
     });
     if (error == Errc{}) return true;
-    ++image_.rejected[seat];
+    ++image_.rejected[owner_slot];
     return false;
   }
 
   /// Applies a valid command to the joints that the owner slot owns, and stores which other joints it wants.
-  void follow(std::size_t seat) noexcept {
-    if (command_.session != image_.session[seat]) lose(seat, owned_[seat]);
-    image_.session[seat] = command_.session;
-    image_.heartbeat[seat] = command_.heartbeat;
-    image_.sent[seat] = command_.stamp;
-    lose(seat, owned_[seat] - command_.wanted);
-    owned_[seat].for_each([this](std::size_t joint) {
+  void follow(std::size_t owner_slot) noexcept {
+    if (command_.session != image_.session[owner_slot]) lose(owner_slot, owned_[owner_slot]);
+    image_.session[owner_slot] = command_.session;
+    image_.heartbeat[owner_slot] = command_.heartbeat;
+    image_.sent[owner_slot] = command_.stamp;
+    lose(owner_slot, owned_[owner_slot] - command_.wanted);
+    owned_[owner_slot].for_each([this](std::size_t joint) {
       if (command_.seen < image_.granted[joint])
         return;  // the owner has not seen the grant yet, so its reference has the wrong start
       image_.phase[joint] = JointPhase::driven;
       apply(joint, command_.reference(joint));
     });
-    newly_wanted_[seat] = command_.wanted - owned_[seat];
-    image_.answer[seat] = command_.wanted.empty() ? SeatAnswer::none : SeatAnswer::granted;
+    newly_wanted_[owner_slot] = command_.wanted - owned_[owner_slot];
+    image_.answer[owner_slot] = command_.wanted.empty() ? OwnerSlotAnswer::none : OwnerSlotAnswer::granted;
   }
 
   // Owners.
 
-  void answer(std::size_t seat) noexcept {
-    const JointSet wanted = newly_wanted_[seat];
+  void answer(std::size_t owner_slot) noexcept {
+    const JointSet wanted = newly_wanted_[owner_slot];
     const JointSet in_the_way = wanted & taken_;
     if (!in_the_way.empty()) {
       const auto joint = static_cast<std::size_t>(std::countr_zero(in_the_way.bits()));
-      image_.answer[seat] = SeatAnswer::refused;
-      image_.refused_joint[seat] = static_cast<std::uint8_t>(joint);
+      image_.answer[owner_slot] = OwnerSlotAnswer::refused;
+      image_.refused_joint[owner_slot] = static_cast<std::uint8_t>(joint);
       return;
     }
     taken_ = taken_ | wanted;
-    owned_[seat] = owned_[seat] | wanted;
+    owned_[owner_slot] = owned_[owner_slot] | wanted;
     wanted.for_each([&](std::size_t joint) {
-      image_.owner[joint] = static_cast<std::uint8_t>(seat);
+      image_.owner[joint] = static_cast<std::uint8_t>(owner_slot);
       image_.granted[joint] = image_.cycle;
       image_.phase[joint] = JointPhase::granted;
       stop(joint);
     });
   }
 
-  void lose(std::size_t seat, JointSet joints) noexcept {
-    owned_[seat] = owned_[seat] - joints;
+  void lose(std::size_t owner_slot, JointSet joints) noexcept {
+    owned_[owner_slot] = owned_[owner_slot] - joints;
     taken_ = taken_ - joints;
     joints.for_each([this](std::size_t joint) { leave(joint); });
   }
@@ -289,15 +292,15 @@ class JointHub {
   }
 
   BroadcastValue<JointImage>::Writer writer_;
-  std::array<std::optional<LatestReader<JointCommand>>, max_joint_seats> seats_{};
+  std::array<std::optional<LatestReader<OwnerCommand>>, max_joint_slots> owner_slots_{};
   JointHubOptions options_;
   std::array<JointSafety, max_joints> safety_{};
   std::array<JointReference, max_joints> references_{};  // as applied
   JointSet taken_;                                       // joints with an owner
-  std::array<JointSet, max_joint_seats> owned_{};
-  std::array<JointSet, max_joint_seats> newly_wanted_{};  // by this cycle's commands
-  std::array<std::uint64_t, max_joint_seats> silent_{};   // cycles since the last valid command
-  JointCommand command_;                                  // the command under examination
+  std::array<JointSet, max_joint_slots> owned_{};
+  std::array<JointSet, max_joint_slots> newly_wanted_{};  // by this cycle's commands
+  std::array<std::uint64_t, max_joint_slots> silent_{};   // cycles since the last valid command
+  OwnerCommand command_;                                  // the command under examination
   std::array<Piece, 22> pieces_{};                        // byte ranges of the image in use
   JointImage image_;
 };

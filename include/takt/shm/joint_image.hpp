@@ -3,12 +3,12 @@
 // (joint_hub.hpp), applies their references and alone decides which process owns which joint. Everything here
 // is real-time safe.
 //
-//     motion process -- JointCommand, each cycle --> its owner slot --> hub: take(), drive joints, publish()
+//     motion process -- OwnerCommand, each cycle --> its owner slot --> hub: take(), drive joints, publish()
 //     any process    <-- JointImage, each cycle of the hub ------------------/
 //
 // The rules:
 //
-// * A joint has at most one owner, an owner slot. The code calls an owner slot a seat.
+// * A joint has at most one owner, an owner slot.
 // * A command lists all joints that its process wants. The newly wanted ones form a group. The hub grants the
 //   whole group in one cycle, or none of it if another process owns one of its joints. The image then names
 //   that joint and its owner.
@@ -27,7 +27,7 @@
 // * During silence the last valid command holds. The silence of an owner slot without joints is not reported.
 //
 // Memory: one BroadcastValue<JointImage>, which only the hub writes and others may map read-only. Each owner
-// slot has one LatestMemory<JointCommand>, which its process and the hub write. Zeroed memory is an empty
+// slot has one LatestMemory<OwnerCommand>, which its process and the hub write. Zeroed memory is an empty
 // image. At most one hub, and one process per owner slot, may run at a time; the segment's locks enforce it.
 // The successor of a dead process continues over the memory as it is.
 //
@@ -55,7 +55,7 @@
 namespace takt::shm {
 
 /// The largest number of processes that can move joints of one robot.
-inline constexpr std::size_t max_joint_seats = 32;
+inline constexpr std::size_t max_joint_slots = 32;
 
 /// In place of an owner slot: the joint has no owner.
 inline constexpr std::uint8_t no_owner = 0xff;
@@ -111,7 +111,7 @@ struct JointMeasurement {
 }
 
 /// The command of a motion process, sent through its owner slot in each of its cycles.
-struct JointCommand {
+struct OwnerCommand {
   std::uint32_t session = 0;    ///< this start of the process: not 0, and not the number of the start before
   std::uint32_t heartbeat = 0;  ///< differs in each command
   std::uint64_t seen = 0;       ///< cycle of the newest image that the process has read
@@ -136,8 +136,8 @@ struct JointCommand {
     mode[joint] = to.mode;
   }
 };
-static_assert(std::is_trivially_copyable_v<JointCommand> && std::is_standard_layout_v<JointCommand> &&
-              sizeof(JointCommand) == 32 + max_joints * (4 * 8 + 1));
+static_assert(std::is_trivially_copyable_v<OwnerCommand> && std::is_standard_layout_v<OwnerCommand> &&
+              sizeof(OwnerCommand) == 32 + max_joints * (4 * 8 + 1));
 
 /// The state of a joint's ownership.
 enum class JointPhase : std::uint8_t {
@@ -163,7 +163,7 @@ enum class JointPhase : std::uint8_t {
 }
 
 /// The hub's answer to an owner slot.
-enum class SeatAnswer : std::uint8_t {
+enum class OwnerSlotAnswer : std::uint8_t {
   none,     ///< it wants no joints, or has not sent a valid command
   granted,  ///< it owns all joints that it wants
   refused,  ///< another process owns the newly wanted joint `refused_joint`
@@ -171,15 +171,15 @@ enum class SeatAnswer : std::uint8_t {
 };
 
 /// The answer's name; empty for an unknown number.
-[[nodiscard]] constexpr std::string_view to_string(SeatAnswer answer) noexcept {
+[[nodiscard]] constexpr std::string_view to_string(OwnerSlotAnswer answer) noexcept {
   switch (answer) {
-    case SeatAnswer::none:
+    case OwnerSlotAnswer::none:
       return "none";
-    case SeatAnswer::granted:
+    case OwnerSlotAnswer::granted:
       return "granted";
-    case SeatAnswer::refused:
+    case OwnerSlotAnswer::refused:
       return "refused";
-    case SeatAnswer::silent:
+    case OwnerSlotAnswer::silent:
       return "silent";
   }
   return "";
@@ -191,7 +191,7 @@ struct JointImage {
   std::uint64_t started = 0;  ///< first cycle of this hub; it identifies the hub
   std::int64_t stamp = 0;     ///< time of the measurements, ns on the hub's clock
   std::uint32_t joints = 0;   ///< joint rows in use
-  std::uint32_t seats = 0;    ///< owner slot rows in use
+  std::uint32_t slots = 0;    ///< owner slot rows in use
   // Measured. After a measurement with NaN or infinity the previous one stays.
   std::array<double, max_joints> position{};
   std::array<double, max_joints> velocity{};
@@ -207,16 +207,16 @@ struct JointImage {
   std::array<std::uint8_t, max_joints> owner{};     ///< owner slot, or no_owner
   std::array<JointPhase, max_joints> phase{};
   // One row per owner slot. From its last valid command:
-  std::array<std::int64_t, max_joint_seats> sent{};      ///< its time stamp
-  std::array<std::uint32_t, max_joint_seats> session{};  ///< 0: no valid command yet
-  std::array<std::uint32_t, max_joint_seats> heartbeat{};
+  std::array<std::int64_t, max_joint_slots> sent{};      ///< its time stamp
+  std::array<std::uint32_t, max_joint_slots> session{};  ///< 0: no valid command yet
+  std::array<std::uint32_t, max_joint_slots> heartbeat{};
   // From the hub:
-  std::array<std::uint32_t, max_joint_seats> lost{};        ///< how often it lost its joints by silence
-  std::array<std::uint32_t, max_joint_seats> rejected{};    ///< number of invalid commands
-  std::array<Errc, max_joint_seats> error{};                ///< error of the last command, or 0
-  std::array<std::uint8_t, max_joint_seats> error_joint{};  ///< joint of that error
-  std::array<SeatAnswer, max_joint_seats> answer{};
-  std::array<std::uint8_t, max_joint_seats> refused_joint{};  ///< joint of SeatAnswer::refused
+  std::array<std::uint32_t, max_joint_slots> lost{};        ///< how often it lost its joints by silence
+  std::array<std::uint32_t, max_joint_slots> rejected{};    ///< number of invalid commands
+  std::array<Errc, max_joint_slots> error{};                ///< error of the last command, or 0
+  std::array<std::uint8_t, max_joint_slots> error_joint{};  ///< joint of that error
+  std::array<OwnerSlotAnswer, max_joint_slots> answer{};
+  std::array<std::uint8_t, max_joint_slots> refused_joint{};  ///< joint of OwnerSlotAnswer::refused
 
   /// The applied reference of one joint, which must be below max_joints.
   [[nodiscard]] JointReference reference(std::size_t joint) const noexcept {
@@ -233,7 +233,7 @@ struct JointImage {
             rows * sizeof(column[0])};
   };
   const auto of_joints = [&](const auto& column) { return piece(column, image.joints); };
-  const auto of_seats = [&](const auto& column) { return piece(column, image.seats); };
+  const auto of_owner_slots = [&](const auto& column) { return piece(column, image.slots); };
   return {Piece{0, offsetof(JointImage, position)},
           of_joints(image.position),
           of_joints(image.velocity),
@@ -247,30 +247,30 @@ struct JointImage {
           of_joints(image.mode),
           of_joints(image.owner),
           of_joints(image.phase),
-          of_seats(image.sent),
-          of_seats(image.session),
-          of_seats(image.heartbeat),
-          of_seats(image.lost),
-          of_seats(image.rejected),
-          of_seats(image.error),
-          of_seats(image.error_joint),
-          of_seats(image.answer),
-          of_seats(image.refused_joint)};
+          of_owner_slots(image.sent),
+          of_owner_slots(image.session),
+          of_owner_slots(image.heartbeat),
+          of_owner_slots(image.lost),
+          of_owner_slots(image.rejected),
+          of_owner_slots(image.error),
+          of_owner_slots(image.error_joint),
+          of_owner_slots(image.answer),
+          of_owner_slots(image.refused_joint)};
 }
 static_assert(std::is_trivially_copyable_v<JointImage> && std::is_standard_layout_v<JointImage> &&
-              sizeof(JointImage) == 32 + max_joints * (9 * 8 + 3) + max_joint_seats * (8 + 4 * 4 + 2 + 3));
+              sizeof(JointImage) == 32 + max_joints * (9 * 8 + 3) + max_joint_slots * (8 + 4 * 4 + 2 + 3));
 
-/// The memory of an image with `seat_count` owner slots in one piece, for the threads of one process.
-template <std::size_t seat_count>
+/// The memory of an image with `owner_slot_count` owner slots in one piece, for the threads of one process.
+template <std::size_t owner_slot_count>
 struct JointImageMemory {
-  static_assert(seat_count >= 1 && seat_count <= max_joint_seats);
+  static_assert(owner_slot_count >= 1 && owner_slot_count <= max_joint_slots);
   BroadcastValue<JointImage> image;
-  std::array<LatestMemory<JointCommand>, seat_count> seats;
+  std::array<LatestMemory<OwnerCommand>, owner_slot_count> owner_slots;
 };
 
 /// The memory of an owner slot and its number.
-struct JointSeat {
-  LatestMemory<JointCommand>* memory = nullptr;
+struct JointSlot {
+  LatestMemory<OwnerCommand>* memory = nullptr;
   std::uint8_t number = 0;
 };
 
@@ -278,14 +278,14 @@ struct JointSeat {
 /// owner slots need writable memory.
 ///
 ///     const std::array wanted = {declare<BroadcastValue<JointImage>>("joints"),
-///                                declare<JointSeats>("joint_seats", 1, seats)};
+///                                declare<JointSlots>("joint_slots", 1, owner slots)};
 ///
 /// The hub is the producer of the image and the consumer of the owner slots. A motion process is the producer
 /// at one owner slot.
-struct JointSeats {};
+struct JointSlots {};
 
 template <>
-struct Schema<JointCommand> {
+struct Schema<OwnerCommand> {
   static constexpr std::string_view text =
       "session u32, heartbeat u32, seen u64, stamp i64, wanted u64, position f64[64], velocity f64[64], "
       "acceleration f64[64], effort f64[64], mode u8[64]";
@@ -294,7 +294,7 @@ struct Schema<JointCommand> {
 template <>
 struct Schema<JointImage> {
   static constexpr std::string_view text =
-      "cycle u64, started u64, stamp i64, joints u32, seats u32, position f64[64], velocity f64[64], effort "
+      "cycle u64, started u64, stamp i64, joints u32, slots u32, position f64[64], velocity f64[64], effort "
       "f64[64], "
       "ref_position f64[64], ref_velocity f64[64], ref_acceleration f64[64], ref_effort f64[64], safe "
       "f64[64], granted u64[64], "
@@ -304,25 +304,25 @@ struct Schema<JointImage> {
 };
 
 template <>
-struct ExchangeTraits<JointSeats> {
-  using Element = JointCommand;
-  using Producer = JointSeat;
-  using Consumer = std::span<LatestMemory<JointCommand>>;
+struct ExchangeTraits<JointSlots> {
+  using Element = OwnerCommand;
+  using Producer = JointSlot;
+  using Consumer = std::span<LatestMemory<OwnerCommand>>;
   static constexpr Kind kind = Kind::joint_image;
   static constexpr bool consumer_writes = true;
 
   [[nodiscard]] static constexpr Extent extent(Extent wanted) noexcept {
-    return {1, std::clamp<std::uint32_t>(wanted.producers, 1, max_joint_seats), 1};
+    return {1, std::clamp<std::uint32_t>(wanted.producers, 1, max_joint_slots), 1};
   }
   [[nodiscard]] static constexpr std::uint64_t bytes(const Extent& extent) noexcept {
-    return extent.producers * sizeof(LatestMemory<JointCommand>);
+    return extent.producers * sizeof(LatestMemory<OwnerCommand>);
   }
   [[nodiscard]] static Producer producer(std::byte* memory, const Extent& extent,
-                                         std::uint32_t seat) noexcept {
-    return {&consumer(memory, extent, 0)[seat], static_cast<std::uint8_t>(seat)};
+                                         std::uint32_t owner_slot) noexcept {
+    return {&consumer(memory, extent, 0)[owner_slot], static_cast<std::uint8_t>(owner_slot)};
   }
   [[nodiscard]] static Consumer consumer(std::byte* memory, const Extent& extent, std::uint32_t) noexcept {
-    return {&detail::object_at<LatestMemory<JointCommand>>(memory), extent.producers};
+    return {&detail::object_at<LatestMemory<OwnerCommand>>(memory), extent.producers};
   }
 };
 

@@ -250,7 +250,7 @@ class LatestValue {
   OwnLine<LatestWriter<T>> writer_{LatestWriter<T>(memory_)};
   OwnLine<LatestReader<T>> reader_{LatestReader<T>(memory_)};
 };
-static_assert(sizeof(LatestValue<std::uint64_t>) == 4 * cache_line + 2 * apart,
+static_assert(sizeof(LatestValue<std::uint64_t>) == 4 * cache_line + 2 * interference_size,
               "four lines of memory and a pair for each end");
 
 }  // namespace takt::shm

@@ -5,7 +5,7 @@
 //     // One program, first:
 //     const std::array wanted = {declare<SpscRing<Reference>>("references", 256),
 //                                declare<BroadcastValue<State>>("state")};
-//     alignas(apart) static std::byte memory[65536];
+//     alignas(interference_size) static std::byte memory[65536];
 //     auto layout = Layout::write(memory, wanted, epoch);
 //     auto references = layout->consumer<SpscRing<Reference>>("references");  // RingConsumer<Reference>
 //
@@ -16,7 +16,7 @@
 // The memory begins with a header of one cache line and a directory of 512 bytes per exchange. One cache line
 // per owner slot follows, then the exchanges at multiples of 128. The header's first word is written last;
 // until then read() returns not_ready. Between processes, platform/segment.hpp provides the memory, and gives
-// each owner slot to one process at a time. The code calls an owner slot a seat.
+// each owner slot to one process at a time.
 //
 // For set-up only: bounded time, no heap, no system call. The ends that it creates are real-time safe.
 // Reading stays inside the memory and terminates, whatever the memory contains.
@@ -45,7 +45,7 @@ inline constexpr std::uint32_t layout_version = 1;
 inline constexpr std::size_t max_exchanges = 32;
 inline constexpr std::size_t max_exchange_name = 31;  ///< characters
 /// Owner slots of all exchanges together. The segment itself has one more.
-inline constexpr std::uint32_t max_seats = 256;
+inline constexpr std::uint32_t max_owner_slots = 256;
 
 /// A wanted exchange, made by declare(). The texts must outlive it.
 struct Declaration {
@@ -59,7 +59,7 @@ struct Declaration {
 };
 
 /// Declares an exchange X: SpscRing<T>, SlotRing<T>, ByteRing, BroadcastRing<T>, MultiProducerRing<T, lanes,
-/// capacity>, LatestValue<T>, BroadcastValue<T>, SharedValue<T, writers>, JointSeats or RawMemory.
+/// capacity>, LatestValue<T>, BroadcastValue<T>, SharedValue<T, writers>, JointSlots or RawMemory.
 ///
 /// `capacity` counts messages of a ring, or bytes of ByteRing and RawMemory; it is rounded as by their
 /// constructors. `producers` and `consumers` count owner slots. Classes with a fixed capacity or number of
@@ -70,7 +70,8 @@ template <class X>
                                             std::uint32_t consumers = 1) noexcept {
   using Traits = ExchangeTraits<X>;
   using Element = typename Traits::Element;
-  static_assert(alignof(Element) <= apart, "an element that is shared is aligned to at most 128 bytes");
+  static_assert(alignof(Element) <= interference_size,
+                "an element that is shared is aligned to at most 128 bytes");
   const Extent extent = Traits::extent({capacity, producers, consumers});
   return {name,
           Traits::kind,
@@ -106,7 +107,7 @@ struct Exchange {
   Extent extent;
   std::uint32_t index = 0;  ///< index in the directory
   /// First owner slot within the segment; the producers' come first, then the consumers'.
-  std::uint32_t first_seat = 0;
+  std::uint32_t first_owner_slot = 0;
   std::uint32_t schema_length = 0;  ///< characters
   std::uint64_t schema_hash = 0;    ///< fnv1a() of the schema
   std::uint64_t offset = 0;         ///< bytes from the beginning of the memory
@@ -120,8 +121,8 @@ struct Exchange {
 enum class Role : std::uint8_t { producer, consumer };
 
 /// The owner of an owner slot, in shared words, for people and messages. Only the lock of the owner slot
-/// decides whether it is taken (Seat in platform/seat.hpp).
-struct alignas(cache_line) SeatRecord {
+/// decides whether it is taken (OwnerSlot in platform/owner slot.hpp).
+struct alignas(cache_line) OwnerSlotRecord {
   using Word = std::atomic<std::uint32_t>;
   Word pid{0};           ///< process id; 0: no owner
   Word start_time[2]{};  ///< start of the process in clock ticks since boot: low and high word
@@ -130,7 +131,7 @@ struct alignas(cache_line) SeatRecord {
   Word heartbeat{0};     ///< owner's clock in ms, wraps; 0: never
   Word unused[9]{};
 };
-static_assert(sizeof(SeatRecord) == cache_line);
+static_assert(sizeof(OwnerSlotRecord) == cache_line);
 
 namespace detail {
 
@@ -145,7 +146,7 @@ struct LayoutHeader {
   std::uint32_t exchanges = 0;
   std::uint64_t bytes = 0;  ///< total size
   std::uint64_t epoch = 0;
-  std::uint32_t seats = 0;
+  std::uint32_t owner_slots = 0;
   std::uint32_t unused[7] = {};
 };
 static_assert(sizeof(LayoutHeader) == cache_line);
@@ -158,7 +159,7 @@ struct LayoutRecord {
   std::uint32_t capacity = 0;
   std::uint32_t producers = 0;
   std::uint32_t consumers = 0;
-  std::uint32_t first_seat = 0;
+  std::uint32_t first_owner_slot = 0;
   std::uint32_t schema_length = 0;
   std::uint64_t schema_hash = 0;
   std::uint64_t offset = 0;
@@ -180,7 +181,7 @@ inline void copy_shared_words(void* to, const std::byte* from, std::size_t bytes
 }
 
 [[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t bytes) noexcept {
-  return (bytes + apart - 1) / apart * apart;
+  return (bytes + interference_size - 1) / interference_size * interference_size;
 }
 
 [[nodiscard]] constexpr bool is_exchange_name(std::string_view name) noexcept {
@@ -195,27 +196,27 @@ inline void copy_shared_words(void* to, const std::byte* from, std::size_t bytes
 /// and the reader rejects a directory with any others. So no exchange overlaps another or lies outside.
 class Walk {
  public:
-  constexpr Walk(std::uint32_t exchanges, std::uint32_t seats) noexcept
-      : seats_at_(sizeof(LayoutHeader) + std::uint64_t{exchanges} * sizeof(LayoutRecord)),
-        end_(round_up(seats_at_ + std::uint64_t{seats} * sizeof(SeatRecord))) {}
+  constexpr Walk(std::uint32_t exchanges, std::uint32_t owner_slots) noexcept
+      : owner_slots_at_(sizeof(LayoutHeader) + std::uint64_t{exchanges} * sizeof(LayoutRecord)),
+        end_(round_up(owner_slots_at_ + std::uint64_t{owner_slots} * sizeof(OwnerSlotRecord))) {}
 
   /// Of the next exchange.
   [[nodiscard]] constexpr std::uint64_t offset() const noexcept { return end_; }
-  [[nodiscard]] constexpr std::uint32_t first_seat() const noexcept { return next_seat_; }
+  [[nodiscard]] constexpr std::uint32_t first_owner_slot() const noexcept { return next_owner_slot_; }
   /// Neither sum overflows: an exchange has at most max_exchange_bytes, and there are at most max_exchanges.
   constexpr void advance(std::uint64_t bytes, const Extent& extent) noexcept {
     end_ = round_up(end_ + bytes);
-    next_seat_ += extent.producers + extent.consumers;
+    next_owner_slot_ += extent.producers + extent.consumers;
   }
 
-  [[nodiscard]] constexpr std::uint64_t seats_at() const noexcept { return seats_at_; }
+  [[nodiscard]] constexpr std::uint64_t owner_slots_at() const noexcept { return owner_slots_at_; }
   [[nodiscard]] constexpr std::uint64_t end() const noexcept { return end_; }
-  [[nodiscard]] constexpr std::uint32_t seats() const noexcept { return next_seat_; }
+  [[nodiscard]] constexpr std::uint32_t owner_slots() const noexcept { return next_owner_slot_; }
 
  private:
-  std::uint64_t seats_at_;
+  std::uint64_t owner_slots_at_;
   std::uint64_t end_;
-  std::uint32_t next_seat_ = 1;  // owner slot 0 belongs to the segment itself
+  std::uint32_t next_owner_slot_ = 1;  // owner slot 0 belongs to the segment itself
 };
 
 inline constexpr std::uint64_t max_exchange_bytes = std::uint64_t{1} << 57;
@@ -241,7 +242,7 @@ class Layout {
   /// bad_schema.
   [[nodiscard]] static constexpr Result<std::uint64_t> bytes(std::span<const Declaration> wanted) noexcept {
     if (wanted.empty() || wanted.size() > max_exchanges) return fail(Errc::too_many_exchanges);
-    std::uint32_t seats = 1;
+    std::uint32_t owner_slots = 1;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const Declaration& one = wanted[i];
       if (!detail::is_exchange_name(one.name)) return fail(Errc::bad_name);
@@ -252,10 +253,10 @@ class Layout {
       if (const auto fields = parse_schema(one.schema); !fields || (*fields).bytes != one.element_bytes) {
         return fail(Errc::bad_schema);
       }
-      seats += one.extent.producers + one.extent.consumers;
+      owner_slots += one.extent.producers + one.extent.consumers;
     }
-    if (seats > max_seats + 1) return fail(Errc::too_many_exchanges);
-    detail::Walk walk(static_cast<std::uint32_t>(wanted.size()), seats);
+    if (owner_slots > max_owner_slots + 1) return fail(Errc::too_many_exchanges);
+    detail::Walk walk(static_cast<std::uint32_t>(wanted.size()), owner_slots);
     for (const Declaration& one : wanted) walk.advance(one.bytes, one.extent);
     return walk.end();
   }
@@ -279,8 +280,8 @@ class Layout {
                                 .exchanges = static_cast<std::uint32_t>(wanted.size()),
                                 .bytes = *needed,
                                 .epoch = epoch,
-                                .seats = seats_of(wanted)};
-    write_directory(memory.data(), wanted, header.seats);
+                                .owner_slots = owner_slots_of(wanted)};
+    write_directory(memory.data(), wanted, header.owner_slots);
     put(memory.data() + sizeof(header.magic),
         reinterpret_cast<const std::byte*>(&header) + sizeof(header.magic),
         sizeof header - sizeof header.magic);
@@ -299,29 +300,29 @@ class Layout {
     return read(const_cast<std::byte*>(memory.data()), memory.size(), false);
   }
 
-  /// The writing end at owner slot `seat` of the exchange. It continues where its predecessor stopped. Only
+  /// The writing end at owner slot `owner_slot` of the exchange. It continues where its predecessor stopped. Only
   /// one writing end may exist per owner slot. Errors: no_such_exchange, wrong_kind, wrong_schema,
-  /// wrong_extent, bad_directory, no_such_seat, read_only.
+  /// wrong_extent, bad_directory, no_such_slot, read_only.
   template <class X>
-  [[nodiscard]] Result<typename ExchangeTraits<X>::Producer> producer(std::string_view name,
-                                                                      std::uint32_t seat = 0) const noexcept {
+  [[nodiscard]] Result<typename ExchangeTraits<X>::Producer> producer(
+      std::string_view name, std::uint32_t owner_slot = 0) const noexcept {
     const Result<const Exchange*> found = check<X>(name);
     if (!found) return fail(found.error());
     if (!writable_) return fail(Errc::read_only);
-    if (seat >= (*found)->extent.producers) return fail(Errc::no_such_seat);
-    return ExchangeTraits<X>::producer(at((*found)->offset), (*found)->extent, seat);
+    if (owner_slot >= (*found)->extent.producers) return fail(Errc::no_such_slot);
+    return ExchangeTraits<X>::producer(at((*found)->offset), (*found)->extent, owner_slot);
   }
 
-  /// The reading end at owner slot `seat`. An exchange without owner slots for readers (a broadcast) allows
+  /// The reading end at owner slot `owner_slot`. An exchange without owner slots for readers (a broadcast) allows
   /// any number of reading ends. Errors: as producer().
   template <class X>
-  [[nodiscard]] Result<typename ExchangeTraits<X>::Consumer> consumer(std::string_view name,
-                                                                      std::uint32_t seat = 0) const noexcept {
+  [[nodiscard]] Result<typename ExchangeTraits<X>::Consumer> consumer(
+      std::string_view name, std::uint32_t owner_slot = 0) const noexcept {
     const Result<const Exchange*> found = check<X>(name);
     if (!found) return fail(found.error());
     if (ExchangeTraits<X>::consumer_writes && !writable_) return fail(Errc::read_only);
-    if (seat >= std::max<std::uint32_t>((*found)->extent.consumers, 1)) return fail(Errc::no_such_seat);
-    return ExchangeTraits<X>::consumer(at((*found)->offset), (*found)->extent, seat);
+    if (owner_slot >= std::max<std::uint32_t>((*found)->extent.consumers, 1)) return fail(Errc::no_such_slot);
+    return ExchangeTraits<X>::consumer(at((*found)->offset), (*found)->extent, owner_slot);
   }
 
   /// The ends of exchanges whose elements are known at run time (opaque.hpp). Errors: as above. Readers of
@@ -368,21 +369,23 @@ class Layout {
     return found;
   }
 
-  /// The number of an owner slot within the segment. Errors: no_such_seat.
-  [[nodiscard]] static Result<std::uint32_t> seat_number(const Exchange& exchange, Role role,
-                                                         std::uint32_t seat) noexcept {
+  /// The number of an owner slot within the segment. Errors: no_such_slot.
+  [[nodiscard]] static Result<std::uint32_t> owner_slot_number(const Exchange& exchange, Role role,
+                                                               std::uint32_t owner_slot) noexcept {
     const bool writes = role == Role::producer;
-    if (seat >= (writes ? exchange.extent.producers : exchange.extent.consumers))
-      return fail(Errc::no_such_seat);
-    return exchange.first_seat + (writes ? 0 : exchange.extent.producers) + seat;
+    if (owner_slot >= (writes ? exchange.extent.producers : exchange.extent.consumers))
+      return fail(Errc::no_such_slot);
+    return exchange.first_owner_slot + (writes ? 0 : exchange.extent.producers) + owner_slot;
   }
 
   /// The number of owner slots of all exchanges, plus owner slot 0 of the segment itself.
-  [[nodiscard]] std::uint32_t seats() const noexcept { return seats_; }
-  /// The record of owner slot `number`, which must be below seats(). Only the holder of its lock writes it.
-  [[nodiscard]] SeatRecord& seat(std::uint32_t number) const noexcept {
-    const std::uint64_t seats_at = detail::Walk(static_cast<std::uint32_t>(count_), seats_).seats_at();
-    return detail::object_at<SeatRecord>(at(seats_at + std::uint64_t{number} * sizeof(SeatRecord)));
+  [[nodiscard]] std::uint32_t owner_slots() const noexcept { return owner_slots_; }
+  /// The record of owner slot `number`, which must be below owner slots(). Only the holder of its lock writes it.
+  [[nodiscard]] OwnerSlotRecord& owner_slot(std::uint32_t number) const noexcept {
+    const std::uint64_t owner_slots_at =
+        detail::Walk(static_cast<std::uint32_t>(count_), owner_slots_).owner_slots_at();
+    return detail::object_at<OwnerSlotRecord>(
+        at(owner_slots_at + std::uint64_t{number} * sizeof(OwnerSlotRecord)));
   }
 
   /// The exchange's memory, for tools that know its kind.
@@ -398,7 +401,7 @@ class Layout {
 
  private:
   [[nodiscard]] static bool is_aligned(const std::byte* memory) noexcept {
-    return reinterpret_cast<std::uintptr_t>(memory) % apart == 0;
+    return reinterpret_cast<std::uintptr_t>(memory) % interference_size == 0;
   }
   [[nodiscard]] static std::atomic<std::uint32_t>& magic_of(std::byte* memory) noexcept {
     return detail::object_at<std::atomic<std::uint32_t>>(memory);
@@ -413,15 +416,15 @@ class Layout {
     std::memcpy(to, from, bytes);
   }
 
-  [[nodiscard]] static std::uint32_t seats_of(std::span<const Declaration> wanted) noexcept {
-    std::uint32_t seats = 1;
-    for (const Declaration& one : wanted) seats += one.extent.producers + one.extent.consumers;
-    return seats;
+  [[nodiscard]] static std::uint32_t owner_slots_of(std::span<const Declaration> wanted) noexcept {
+    std::uint32_t owner_slots = 1;
+    for (const Declaration& one : wanted) owner_slots += one.extent.producers + one.extent.consumers;
+    return owner_slots;
   }
 
   static void write_directory(std::byte* memory, std::span<const Declaration> wanted,
-                              std::uint32_t seats) noexcept {
-    detail::Walk walk(static_cast<std::uint32_t>(wanted.size()), seats);
+                              std::uint32_t owner_slots) noexcept {
+    detail::Walk walk(static_cast<std::uint32_t>(wanted.size()), owner_slots);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const Declaration& one = wanted[i];
       detail::LayoutRecord record;
@@ -433,7 +436,7 @@ class Layout {
       record.capacity = one.extent.capacity;
       record.producers = one.extent.producers;
       record.consumers = one.extent.consumers;
-      record.first_seat = walk.first_seat();
+      record.first_owner_slot = walk.first_owner_slot();
       record.schema_length = static_cast<std::uint32_t>(one.schema.size());
       record.schema_hash = fnv1a(one.schema);
       record.offset = walk.offset();
@@ -456,16 +459,17 @@ class Layout {
     if (header.version != layout_version) return fail(Errc::wrong_version);
     if (header.word_bytes != sizeof(void*)) return fail(Errc::wrong_word_size);
     if (header.bytes > size) return fail(Errc::wrong_size);
-    if (header.exchanges == 0 || header.exchanges > max_exchanges || header.seats > max_seats + 1) {
+    if (header.exchanges == 0 || header.exchanges > max_exchanges ||
+        header.owner_slots > max_owner_slots + 1) {
       return fail(Errc::bad_directory);
     }
-    detail::Walk walk(header.exchanges, header.seats);
+    detail::Walk walk(header.exchanges, header.owner_slots);
     if (walk.end() > header.bytes) return fail(Errc::bad_directory);
     Layout layout;
     layout.memory_ = memory;
     layout.writable_ = writable;
     layout.count_ = header.exchanges;
-    layout.seats_ = header.seats;
+    layout.owner_slots_ = header.owner_slots;
     layout.bytes_ = header.bytes;
     layout.epoch_ = header.epoch;
     for (std::size_t i = 0; i < header.exchanges; ++i) {
@@ -479,7 +483,8 @@ class Layout {
         if (layout.exchanges_[j].name() == exchange.name()) return fail(Errc::bad_directory);
       }
     }
-    if (walk.end() != header.bytes || walk.seats() != header.seats) return fail(Errc::bad_directory);
+    if (walk.end() != header.bytes || walk.owner_slots() != header.owner_slots)
+      return fail(Errc::bad_directory);
     return layout;
   }
 
@@ -498,19 +503,20 @@ class Layout {
     if (record.name[max_exchange_name] != '\0' || !detail::is_exchange_name(record.name)) return false;
     if (record.kind == 0 || record.kind > last_kind) return false;
     if (record.element_bytes == 0 || record.element_bytes > max_element) return false;
-    if (!std::has_single_bit(record.element_alignment) || record.element_alignment > apart) return false;
+    if (!std::has_single_bit(record.element_alignment) || record.element_alignment > interference_size)
+      return false;
     if (record.schema_length > max_schema) return false;
     const std::string_view schema(record.schema, record.schema_length);
     if (!describes(schema, record.schema_hash, record.element_bytes)) return false;
     const Extent extent{record.capacity, record.producers, record.consumers};
     if (!detail::is_possible(static_cast<Kind>(record.kind), extent, record.bytes)) return false;
-    if (record.offset != walk.offset() || record.first_seat != walk.first_seat()) return false;
+    if (record.offset != walk.offset() || record.first_owner_slot != walk.first_owner_slot()) return false;
     std::copy(std::begin(record.name), std::end(record.name), exchange.name_characters.begin());
     exchange.kind = static_cast<Kind>(record.kind);
     exchange.element_bytes = record.element_bytes;
     exchange.element_alignment = record.element_alignment;
     exchange.extent = extent;
-    exchange.first_seat = record.first_seat;
+    exchange.first_owner_slot = record.first_owner_slot;
     exchange.schema_length = record.schema_length;
     exchange.schema_hash = record.schema_hash;
     exchange.offset = record.offset;
@@ -565,7 +571,7 @@ class Layout {
   std::uint64_t bytes_ = 0;
   std::uint64_t epoch_ = 0;
   std::size_t count_ = 0;
-  std::uint32_t seats_ = 0;
+  std::uint32_t owner_slots_ = 0;
   bool writable_ = false;
   std::array<Exchange, max_exchanges> exchanges_{};
 };

@@ -17,7 +17,7 @@ inline constexpr std::size_t cache_line = 64;
 
 /// The distance in bytes between words that different sides write. It is two lines because processors fetch
 /// lines in pairs.
-inline constexpr std::size_t apart = 2 * cache_line;
+inline constexpr std::size_t interference_size = 2 * cache_line;
 
 /// One line of raw memory. The exchanges that own their memory allocate arrays of it.
 struct alignas(cache_line) Line {
@@ -27,7 +27,7 @@ static_assert(sizeof(Line) == cache_line);
 
 /// One end of an exchange, on lines that the other end does not touch.
 template <class End>
-struct alignas(apart) OwnLine {
+struct alignas(interference_size) OwnLine {
   End end;
 };
 

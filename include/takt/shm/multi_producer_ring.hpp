@@ -22,12 +22,12 @@ namespace takt::shm {
 /// queue.
 template <class T, std::size_t lanes, std::uint32_t capacity, class Machine = Processor>
 struct MultiProducerMemory {
-  static_assert(lanes >= 1 && alignof(T) <= apart);
+  static_assert(lanes >= 1 && alignof(T) <= interference_size);
   static_assert(std::has_single_bit(capacity) && capacity >= 2, "indexes run over");
 
   struct Lane {
     BasicRingIndexes<Machine> indexes;
-    alignas(apart) std::byte slots[capacity * sizeof(T)];
+    alignas(interference_size) std::byte slots[capacity * sizeof(T)];
   };
   Lane lane[lanes];
 
@@ -38,7 +38,8 @@ struct MultiProducerMemory {
     return {own.indexes, own.slots, capacity};
   }
 };
-static_assert(sizeof(MultiProducerMemory<std::uint64_t, 3, 32>) == 3 * (sizeof(RingIndexes) + 2 * apart),
+static_assert(sizeof(MultiProducerMemory<std::uint64_t, 3, 32>) ==
+                  3 * (sizeof(RingIndexes) + 2 * interference_size),
               "32 messages of 8 bytes in each lane");
 
 /// The reading end. One thread at a time may use it. Its successor reads again the messages that it had not

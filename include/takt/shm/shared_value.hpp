@@ -30,7 +30,7 @@ class SharedValue {
     Ticket ticket;
     T value;
   };
-  using Seat = BroadcastValue<Ticketed, Machine, attempts>;
+  using OwnerSlot = BroadcastValue<Ticketed, Machine, attempts>;
 
  public:
   SharedValue() = default;
@@ -41,21 +41,21 @@ class SharedValue {
   /// continues at its owner slot.
   class Writer {
    public:
-    /// `seat` is the owner slot, 0 to `writers` - 1; a larger number means the last one.
-    Writer(SharedValue& value, std::size_t seat) noexcept
-        : value_(&value), seat_(value.seats_[std::min(seat, writers - 1)]) {}
+    /// `owner_slot` is the owner slot, 0 to `writers` - 1; a larger number means the last one.
+    Writer(SharedValue& value, std::size_t owner_slot) noexcept
+        : value_(&value), owner_slot_(value.owner_slots_[std::min(owner_slot, writers - 1)]) {}
 
     /// Publishes a copy of `value`.
     void write(const T& value) noexcept {
       // relaxed: a writer that has read a value has seen its ticket taken, so it gets a later one. No other
       // data depends on it.
       const Ticket ticket = value_->tickets_.fetch_add(1, std::memory_order_relaxed) + 1;
-      seat_.write(Ticketed{ticket, value});
+      owner_slot_.write(Ticketed{ticket, value});
     }
 
    private:
     SharedValue* value_;
-    typename Seat::Writer seat_;
+    typename OwnerSlot::Writer owner_slot_;
   };
 
   /// One reader's view. Each thread has its own. The value must outlive it.
@@ -67,8 +67,8 @@ class SharedValue {
     [[nodiscard]] Freshness read_new(T& out) noexcept {
       bool found = false;
       Ticketed next;
-      for (auto& seat : seats_) {
-        if (seat.read_new(next) != Freshness::new_data) continue;
+      for (auto& owner_slot : owner_slots_) {
+        if (owner_slot.read_new(next) != Freshness::new_data) continue;
         // relaxed: a reader that sees a value also sees its ticket taken.
         const Ticket taken = value_->tickets_.load(std::memory_order_relaxed);
         // Compares the ages of the tickets. So an invalid ticket from a peer, or one read long ago, counts as
@@ -83,21 +83,21 @@ class SharedValue {
     }
 
    private:
-    template <std::size_t... seat>
-    Reader(const SharedValue& value, std::index_sequence<seat...>) noexcept
-        : value_(&value), seats_{typename Seat::Reader(value.seats_[seat])...} {}
+    template <std::size_t... owner_slot>
+    Reader(const SharedValue& value, std::index_sequence<owner_slot...>) noexcept
+        : value_(&value), owner_slots_{typename OwnerSlot::Reader(value.owner_slots_[owner_slot])...} {}
 
     const SharedValue* value_;
-    std::array<typename Seat::Reader, writers> seats_;
+    std::array<typename OwnerSlot::Reader, writers> owner_slots_;
     Ticket newest_ = 0;  // ticket of the value that was read last, if any
     bool any_ = false;
   };
 
  private:
-  alignas(apart) typename Machine::template Atomic<Ticket> tickets_{0};
-  alignas(apart) std::array<Seat, writers> seats_;
+  alignas(interference_size) typename Machine::template Atomic<Ticket> tickets_{0};
+  alignas(interference_size) std::array<OwnerSlot, writers> owner_slots_;
 };
-static_assert(sizeof(SharedValue<std::uint64_t[6], 3>) == apart + 3 * 2 * cache_line,
+static_assert(sizeof(SharedValue<std::uint64_t[6], 3>) == interference_size + 3 * 2 * cache_line,
               "one line for each slot of up to 48 bytes, two slots for each writer");
 
 }  // namespace takt::shm

@@ -28,11 +28,12 @@ namespace takt::shm {
 template <class Machine>
 struct BasicRingIndexes {
   using Index = typename Machine::template Atomic<std::uint32_t>;
-  alignas(apart) Index written{0};   ///< stored by the producer: messages that may be read
-  alignas(apart) Index released{0};  ///< stored by the consumer: messages whose slots are free again
+  alignas(interference_size) Index written{0};  ///< stored by the producer: messages that may be read
+  alignas(interference_size) Index released{
+      0};  ///< stored by the consumer: messages whose slots are free again
 };
 using RingIndexes = BasicRingIndexes<Processor>;
-static_assert(sizeof(RingIndexes) == 2 * apart);
+static_assert(sizeof(RingIndexes) == 2 * interference_size);
 
 namespace detail {
 

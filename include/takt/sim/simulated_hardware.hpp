@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "takt/core/setup_error.hpp"
@@ -26,9 +27,11 @@ class SimulatedHardware final : public robot::Hardware {
       const robot::RobotDescription& robot, Time start = Time{});
 
   void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override;
-  void write(Time now, std::span<const robot::JointCommand> commands) noexcept override;
+  void write(Time now, std::span<const JointCommand> commands) noexcept override;
   [[nodiscard]] robot::HardwareCounters counters() const noexcept override;
   [[nodiscard]] std::uint64_t starved(std::size_t joint) const noexcept override;
+  void ask_identity() noexcept override;
+  [[nodiscard]] std::string identity(std::size_t joint) const override;
 
   /// The simulation: true positions, faults to inject, bus statistics.
   [[nodiscard]] RobotSimulation& simulation() noexcept { return simulation_; }

@@ -10,7 +10,7 @@
 //       while (const auto size = client.poll(clock.now(), out).value_or(0))
 //         socket.send(std::span(out).first(size));
 //
-//       if (client.state() == DriveState::ready || client.state() == DriveState::driving)
+//       if (client.state() == SupervisorState::ready || client.state() == SupervisorState::driving)
 //         (void)client.drive({.steering = 0.1, .throttle = 0.3}, clock.now());
 //     }
 //
@@ -177,7 +177,7 @@ class VehicleClient {
   }
 
   /// Stops the vehicle, in any state. The next poll() sends the stop.
-  void stop(StopCategory category, Time now, StopCause cause = StopCause::told) noexcept {
+  void stop(StopCategory category, Time now, StopCause cause = StopCause::requested) noexcept {
     update(now);
     const auto before = supervisor_.category();
     supervisor_.stop(category, now_, cause);
@@ -200,7 +200,7 @@ class VehicleClient {
   /// The latest time of any call.
   [[nodiscard]] Time now() const noexcept { return now_; }
   /// The state of the supervisor (supervisor.hpp).
-  [[nodiscard]] DriveState state() const noexcept { return supervisor_.state(); }
+  [[nodiscard]] SupervisorState state() const noexcept { return supervisor_.state(); }
   /// Why the vehicle is stopping or stopped. Without a stop: why it cannot be driven yet.
   [[nodiscard]] StopReason reason() const noexcept {
     return supervisor_.category() ? supervisor_.reason() : wrong();

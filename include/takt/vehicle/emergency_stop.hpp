@@ -23,14 +23,12 @@
 #include <optional>
 
 #include "takt/core/error.hpp"
+#include "takt/core/joint.hpp"
 #include "takt/core/time.hpp"
 #include "takt/vehicle/error.hpp"
 #include "takt/vehicle/twist_law.hpp"
 
 namespace takt::vehicle {
-
-/// Lower is more urgent. The numbers are part of the C API.
-enum class StopCategory : std::uint8_t { category_0 = 0, category_1 = 1, category_2 = 2 };
 
 /// A value; every function is real-time safe. Times: see StampOrder.
 class EmergencyStop {

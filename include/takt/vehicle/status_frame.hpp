@@ -130,7 +130,7 @@ class StatusFrame {
   /// The battery block, in raw counts; nothing if the frame has none.
   [[nodiscard]] constexpr std::optional<Battery> battery() const noexcept { return block<Battery>(); }
 
-  /// Reads one field, by its name or by a Field from the table, in raw counts. Returns nothing without the
+  /// Reads one field, by its name or by a SystemField from the table, in raw counts. Returns nothing without the
   /// block, or if the table has no such field.
   [[nodiscard]] constexpr std::optional<std::int64_t> value(System system,
                                                             std::string_view field) const noexcept {
@@ -138,7 +138,7 @@ class StatusFrame {
     return found ? value(system, *found) : std::nullopt;
   }
   [[nodiscard]] constexpr std::optional<std::int64_t> value(System system,
-                                                            const Field& field) const noexcept {
+                                                            const SystemField& field) const noexcept {
     if (!has(system) || field.offset + size_of(field.type) > layouts_->length(system)) return std::nullopt;
     return detail::Place(field).read(payload(system));
   }

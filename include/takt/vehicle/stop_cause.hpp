@@ -11,7 +11,7 @@ namespace takt::vehicle {
 /// Why a vehicle was stopped, or cannot start. The numbers are part of the C API.
 enum class StopCause : std::uint8_t {
   none = 0,
-  told = 1,                ///< the program requested it
+  requested = 1,           ///< the program requested it
   command_timeout = 2,     ///< no new command came in time
   disconnected = 3,        ///< the channel has no session with the vehicle
   telemetry_silent = 4,    ///< no status frame that is fresh enough
@@ -26,7 +26,7 @@ enum class StopCause : std::uint8_t {
   switch (cause) {
     case StopCause::none:
       return "none";
-    case StopCause::told:
+    case StopCause::requested:
       return "told to stop";
     case StopCause::command_timeout:
       return "no new command in time";

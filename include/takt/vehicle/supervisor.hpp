@@ -31,20 +31,20 @@
 namespace takt::vehicle {
 
 /// The state of the supervisor; see above. The numbers are part of the C API.
-enum class DriveState : std::uint8_t { starting = 0, ready = 1, driving = 2, stopping = 3, stopped = 4 };
+enum class SupervisorState : std::uint8_t { starting = 0, ready = 1, driving = 2, stopping = 3, stopped = 4 };
 
 /// The word for people. Real-time safe.
-[[nodiscard]] constexpr std::string_view to_string(DriveState state) noexcept {
+[[nodiscard]] constexpr std::string_view to_string(SupervisorState state) noexcept {
   switch (state) {
-    case DriveState::starting:
+    case SupervisorState::starting:
       return "starting";
-    case DriveState::ready:
+    case SupervisorState::ready:
       return "ready";
-    case DriveState::driving:
+    case SupervisorState::driving:
       return "driving";
-    case DriveState::stopping:
+    case SupervisorState::stopping:
       return "stopping";
-    case DriveState::stopped:
+    case SupervisorState::stopped:
       return "stopped";
   }
   return "unknown";
@@ -101,12 +101,12 @@ class DriveSupervisor {
   void update(StopReason wrong, std::optional<double> speed, Time now) noexcept {
     if (stop_.active()) {
       command_ = stop_.step(speed, now);
-      state_ = stop_.standing() ? DriveState::stopped : DriveState::stopping;
-    } else if (state_ == DriveState::starting) {
-      if (wrong.cause == StopCause::none) state_ = DriveState::ready;
+      state_ = stop_.standing() ? SupervisorState::stopped : SupervisorState::stopping;
+    } else if (state_ == SupervisorState::starting) {
+      if (wrong.cause == StopCause::none) state_ = SupervisorState::ready;
     } else if (wrong.cause != StopCause::none) {
       begin(c_.on_fault, wrong, now);
-    } else if (state_ == DriveState::driving && now - commanded_ > c_.command_timeout) {
+    } else if (state_ == SupervisorState::driving && now - commanded_ > c_.command_timeout) {
       ++counters_.command_timeouts;
       begin(c_.on_command_timeout, {StopCause::command_timeout, {}}, now);
     }
@@ -129,12 +129,12 @@ class DriveSupervisor {
     if (allowed != command) ++counters_.limited;
     command_ = allowed;
     commanded_ = now;
-    state_ = DriveState::driving;
+    state_ = SupervisorState::driving;
     return {};
   }
 
   /// Stops the vehicle. During a stop only a more urgent category has an effect, and the first cause stays.
-  void stop(StopCategory category, Time now, StopCause cause = StopCause::told) noexcept {
+  void stop(StopCategory category, Time now, StopCause cause = StopCause::requested) noexcept {
     begin(category, {cause, {}}, now);
   }
 
@@ -146,12 +146,12 @@ class DriveSupervisor {
     if (const Status ended = stop_.recover(); !ended) return ended;
     command_ = {command_.steering, 0, 1};
     reason_ = {};
-    state_ = DriveState::ready;
+    state_ = SupervisorState::ready;
     return {};
   }
 
   /// The present state.
-  [[nodiscard]] DriveState state() const noexcept { return state_; }
+  [[nodiscard]] SupervisorState state() const noexcept { return state_; }
   /// The reason of the active stop.
   [[nodiscard]] StopReason reason() const noexcept { return reason_; }
   /// The category of the active stop; nothing without a stop.
@@ -174,7 +174,7 @@ class DriveSupervisor {
       return fail(Errc::out_of_range);
     if (command.throttle != 0 && command.brake != 0) return fail(Errc::both_pedals);
     if (stop_.active()) return fail(Errc::stopped);
-    if (state_ == DriveState::starting) return fail(Errc::not_ready);
+    if (state_ == SupervisorState::starting) return fail(Errc::not_ready);
     return {};
   }
 
@@ -187,14 +187,14 @@ class DriveSupervisor {
     if (!stop_.active()) {
       ++counters_.stops;
       reason_ = reason;
-      state_ = DriveState::stopping;
+      state_ = SupervisorState::stopping;
     }
     if (stop_.trigger(category, told_, now)) command_ = stop_.command();
   }
 
   Configuration c_;
   EmergencyStop stop_;
-  DriveState state_ = DriveState::starting;
+  SupervisorState state_ = SupervisorState::starting;
   StopReason reason_;
   DriveCommand command_{0, 0, 1};
   DriveCommand told_ = command_;

@@ -6,8 +6,8 @@
 // better, write your own table and pass it to the codec. Every read of a field uses that table, also in the
 // typed blocks:
 //
-//     constexpr std::array steering_fields{Field{"state", 0, FieldType::u8},
-//                                          Field{"target_angle", 1, FieldType::i16}, ...};
+//     constexpr std::array steering_fields{SystemField{"state", 0, FieldType::u8},
+//                                          SystemField{"target_angle", 1, FieldType::i16}, ...};
 //
 //     constexpr std::array my_systems{
 //         SystemLayout{System::steering, "steering", 5, false, steering_fields}, ...};
@@ -43,7 +43,7 @@ enum class FieldType : std::uint8_t { u8 = 1, u16 = 2, u32 = 4, i8 = 0x81, i16 =
 }
 
 /// One number in a block.
-struct Field {
+struct SystemField {
   std::string_view name;    ///< for Layouts::find()
   std::uint8_t offset = 0;  ///< bytes from the beginning of the block
   FieldType type = FieldType::u8;
@@ -55,7 +55,7 @@ struct SystemLayout {
   std::string_view name;
   std::uint8_t length = 0;  ///< bytes
   bool provisional = true;
-  std::span<const Field> fields;  ///< one must be called "state"
+  std::span<const SystemField> fields;  ///< one must be called "state"
 };
 
 /// The traction block in raw counts. `visit` names each field once, for code that reads or writes all of
@@ -143,7 +143,7 @@ namespace detail {
 class Place {
  public:
   constexpr Place() = default;
-  explicit constexpr Place(const Field& field) noexcept
+  explicit constexpr Place(const SystemField& field) noexcept
       : mask_(~std::uint64_t{0}),
         offset_(field.offset),
         shift_(static_cast<std::uint8_t>(64 - 8 * size_of(field.type))) {
@@ -243,12 +243,12 @@ class Layouts {
   }
 
   /// Finds a field. Errors: unknown_system, unknown_field. Real-time safe.
-  [[nodiscard]] constexpr Result<Field> find(System system, std::string_view field) const noexcept {
+  [[nodiscard]] constexpr Result<SystemField> find(System system, std::string_view field) const noexcept {
     // Does not call find(system): g++ 12 with -fsanitize=undefined cannot compare a pointer with nullptr in a
     // constant expression.
     for (const SystemLayout& layout : systems_) {
       if (layout.system != system) continue;
-      for (const Field& f : layout.fields)
+      for (const SystemField& f : layout.fields)
         if (f.name == field) return f;
       return fail(Errc::unknown_field);
     }
@@ -316,7 +316,7 @@ class Layouts {
     const auto number = static_cast<std::uint8_t>(layout.system);
     if (number >= max_systems || lengths_[number] != 0) return false;
     if (layout.length == 0 || layout.length > max_length) return false;
-    for (const Field& field : layout.fields)
+    for (const SystemField& field : layout.fields)
       if (field.offset + size_of(field.type) > layout.length) return false;
     lengths_[number] = layout.length;
     const auto state = find(layout.system, "state");
@@ -341,28 +341,30 @@ class Layouts {
 namespace detail {
 
 using enum FieldType;
-inline constexpr std::array communication_fields{Field{"state", 0, u8}};
-inline constexpr std::array battery_fields{Field{"state", 0, u8},
-                                           Field{"charge", 1, u8},
-                                           Field{"current", 2, u16},
-                                           Field{"voltage", 4, u16},
-                                           Field{"highest_temperature", 6, u8},
-                                           Field{"lowest_temperature", 7, u8}};
-inline constexpr std::array motion_control_fields{Field{"state", 0, u8}, Field{"steer", 1, i16},
-                                                  Field{"throttle", 3, i16}, Field{"brake", 5, i16}};
+inline constexpr std::array communication_fields{SystemField{"state", 0, u8}};
+inline constexpr std::array battery_fields{SystemField{"state", 0, u8},
+                                           SystemField{"charge", 1, u8},
+                                           SystemField{"current", 2, u16},
+                                           SystemField{"voltage", 4, u16},
+                                           SystemField{"highest_temperature", 6, u8},
+                                           SystemField{"lowest_temperature", 7, u8}};
+inline constexpr std::array motion_control_fields{SystemField{"state", 0, u8}, SystemField{"steer", 1, i16},
+                                                  SystemField{"throttle", 3, i16},
+                                                  SystemField{"brake", 5, i16}};
 inline constexpr std::array traction_fields{
-    Field{"state", 0, i8},       Field{"mode", 1, i8},         Field{"speed", 2, i16},
-    Field{"left_speed", 4, i16}, Field{"right_speed", 6, i16}, Field{"throttle", 8, i16},
-    Field{"brake", 10, i16},     Field{"reverse", 12, i8},     Field{"odometer", 13, i32}};
-inline constexpr std::array steering_fields{Field{"state", 0, i8}, Field{"current_angle", 1, i16},
-                                            Field{"target_angle", 3, i16}};
-inline constexpr std::array hydraulics_fields{Field{"state", 0, u8}, Field{"hydraulic_state", 1, u8},
-                                              Field{"pressure", 2, i16}, Field{"temperature", 4, i16},
-                                              Field{"motor_speed", 6, i16}};
-inline constexpr std::array suspension_fields{Field{"state", 0, u8}, Field{"height", 1, i16},
-                                              Field{"target_height", 3, i16}, Field{"pressure", 5, i16}};
-inline constexpr std::array fork_fields{Field{"state", 0, u8}, Field{"fork_state", 1, u8},
-                                        Field{"sensors", 2, u16}};
+    SystemField{"state", 0, i8},       SystemField{"mode", 1, i8},         SystemField{"speed", 2, i16},
+    SystemField{"left_speed", 4, i16}, SystemField{"right_speed", 6, i16}, SystemField{"throttle", 8, i16},
+    SystemField{"brake", 10, i16},     SystemField{"reverse", 12, i8},     SystemField{"odometer", 13, i32}};
+inline constexpr std::array steering_fields{SystemField{"state", 0, i8}, SystemField{"current_angle", 1, i16},
+                                            SystemField{"target_angle", 3, i16}};
+inline constexpr std::array hydraulics_fields{
+    SystemField{"state", 0, u8}, SystemField{"hydraulic_state", 1, u8}, SystemField{"pressure", 2, i16},
+    SystemField{"temperature", 4, i16}, SystemField{"motor_speed", 6, i16}};
+inline constexpr std::array suspension_fields{SystemField{"state", 0, u8}, SystemField{"height", 1, i16},
+                                              SystemField{"target_height", 3, i16},
+                                              SystemField{"pressure", 5, i16}};
+inline constexpr std::array fork_fields{SystemField{"state", 0, u8}, SystemField{"fork_state", 1, u8},
+                                        SystemField{"sensors", 2, u16}};
 
 inline constexpr std::array furbot_table{
     SystemLayout{System::communication, "communication", 1, true, communication_fields},

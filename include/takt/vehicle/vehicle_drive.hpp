@@ -76,7 +76,7 @@ enum class TurnSource : std::uint8_t {
 };
 
 /// The source of the distance travelled.
-enum class WaySource : std::uint8_t {
+enum class DistanceSource : std::uint8_t {
   wheels,  ///< the mean rate of the rear wheels
   /// The odometer, which must count down when the vehicle drives backwards. Lost blocks lose no distance,
   /// within the odometry's timeout. The rotation during them is taken from the next block. While the odometer
@@ -92,10 +92,10 @@ struct VehicleDriveConfiguration {
   TwistLaw::Configuration law{};
   /// The odometry's noise and timeout.
   mobile::Odometry::Configuration odometry{};
-  double wheel_radius = 0;               ///< m, of the rear wheels
-  double track = 0;                      ///< m, distance between the rear wheels
-  TurnSource turn = TurnSource::wheels;  ///< source of the rotation
-  WaySource way = WaySource::wheels;     ///< source of the distance
+  double wheel_radius = 0;                           ///< m, of the rear wheels
+  double track = 0;                                  ///< m, distance between the rear wheels
+  TurnSource turn = TurnSource::wheels;              ///< source of the rotation
+  DistanceSource distance = DistanceSource::wheels;  ///< source of the distance
 };
 
 /// Use it from one thread. Every function except make() is real-time safe, and none allocates.
@@ -151,7 +151,7 @@ class VehicleDrive {
     now = within_reach(now);
     client_.update(now);
     // If client().drive() gave commands meanwhile, twists continue from the present motion.
-    const bool driving = client_.state() == DriveState::driving;
+    const bool driving = client_.state() == SupervisorState::driving;
     const bool goes_on = driving && now - driven_ <= pause_;
     if (!goes_on) {
       const double steering = client_.command().steering;
@@ -187,7 +187,7 @@ class VehicleDrive {
         freshness_(c.client.telemetry.freshness),
         on_fault_(c.client.drive.on_fault),
         turn_(c.turn),
-        way_(c.way),
+        distance_source_(c.distance),
         fastest_(std::max(c.limits.forward, c.limits.backward)),
         widest_(1.1 * c.law.max_steering),
         coarse_(3 * c.client.units.wheel_rate * c.wheel_radius / c.track),
@@ -224,7 +224,7 @@ class VehicleDrive {
     const auto traction = client_.telemetry().fresh_traction(now);
     const bool agrees =
         !traction || !contradict(client_.units().speed(*traction), wheel_twist(*traction).forward, 0.5, 0.5);
-    if (agrees || client_.state() != DriveState::driving) agreed_ = now;
+    if (agrees || client_.state() != SupervisorState::driving) agreed_ = now;
     if (now - agreed_ > freshness_) client_.stop(on_fault_, now, StopCause::speed_contradicted);
   }
 
@@ -268,22 +268,22 @@ class VehicleDrive {
   /// if the distance is impossible. The latter means that the odometer restarted.
   [[nodiscard]] std::optional<double> way_since(const Traction& before, const Traction& traction,
                                                 Duration elapsed) noexcept {
-    if (way_ == WaySource::wheels) return std::nullopt;
-    const double way = client_.units().travelled(before, traction);
+    if (distance_source_ == DistanceSource::wheels) return std::nullopt;
+    const double distance = client_.units().travelled(before, traction);
     const double most = 2 * (fastest_ * to_seconds(elapsed) + client_.units().configuration().odometer);
-    if (std::abs(way) > most) return std::nullopt;
-    watch_odometer(way, traction, elapsed);
-    return odometer_holds_ ? std::optional(way) : std::nullopt;
+    if (std::abs(distance) > most) return std::nullopt;
+    watch_odometer(distance, traction, elapsed);
+    return odometer_holds_ ? std::optional(distance) : std::nullopt;
   }
 
   /// Compares the odometer, over about a metre, with wheels or speed, whichever agrees better. If it was
   /// trusted and is wrong, the variance grows by the difference. After a gap the vehicle's speed is unknown.
-  void watch_odometer(double way, const Traction& traction, Duration elapsed) noexcept {
+  void watch_odometer(double distance, const Traction& traction, Duration elapsed) noexcept {
     if (elapsed > freshness_) {
       by_odometer_ = by_wheels_ = by_speed_ = 0;
       return;
     }
-    by_odometer_ += way;
+    by_odometer_ += distance;
     by_wheels_ += wheel_twist(traction).forward * to_seconds(elapsed);
     by_speed_ += client_.units().speed(traction) * to_seconds(elapsed);
     const double off_wheels = std::abs(by_odometer_ - by_wheels_);
@@ -297,17 +297,18 @@ class VehicleDrive {
   }
 
   /// Adds to the variances of the position (m^2) and of the heading (rad^2).
-  void doubt(double way, double heading) noexcept {
+  void doubt(double distance, double heading) noexcept {
     mobile::Odometry::Covariance grown = odometry_.covariance();
-    grown.diagonal() += Eigen::Vector3d(way, way, heading);
+    grown.diagonal() += Eigen::Vector3d(distance, distance, heading);
     (void)odometry_.set(odometry_.pose(), grown);
   }
 
-  void follow(const Traction& traction, std::optional<double> way, Duration elapsed, Time now) noexcept {
+  void follow(const Traction& traction, std::optional<double> distance, Duration elapsed, Time now) noexcept {
     const double period = to_seconds(elapsed);
     const mobile::Twist twist = measured_twist(traction, now);
     // After a gap beyond its timeout the odometry does not move; its covariance grows.
-    const auto moved = odometry_.advance(way ? turning(traction, *way / period, now) : twist, period);
+    const auto moved =
+        odometry_.advance(distance ? turning(traction, *distance / period, now) : twist, period);
     estimate_.twist = moved ? twist : mobile::Twist{};
     if (moved) watch_turn(twist.rotation, wheel_twist(traction).rotation, period);
   }
@@ -342,7 +343,7 @@ class VehicleDrive {
   Duration freshness_;
   StopCategory on_fault_;
   TurnSource turn_;
-  WaySource way_;
+  DistanceSource distance_source_;
   double fastest_;  ///< m/s
   double widest_;   ///< rad: a larger steering angle is implausible
   double coarse_;   ///< rad/s: three counts of a wheel

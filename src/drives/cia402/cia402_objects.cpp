@@ -31,8 +31,10 @@ constexpr std::array<Row, Cia402Objects::count> rows = {{
     {{0x1016, 0}, 1, 0, 1},
     {{0x1016, 1}, 4, writable, 0},
     {{0x1017, 0}, 2, writable, 0},  // ms
-    {{0x1018, 0}, 1, 0, 1},
-    {{0x1018, 1}, 4, 0, 0},
+    {{0x1018, 0}, 1, 0, 3},
+    {{0x1018, 1}, 4, 0, 0},  // no vendor of CiA's list
+    {{0x1018, 2}, 4, 0, 402},
+    {{0x1018, 3}, 4, 0, 0x0001'0000},
     {{0x6007, 0}, 2, writable, 1},
     {{0x603F, 0}, 2, sendable, 0},
     {{0x6040, 0}, 2, writable | receivable, 0},
@@ -88,6 +90,12 @@ std::uint32_t load(const std::uint8_t* bytes, std::size_t count) noexcept {
 SdoAbort check_length(std::size_t expected, std::size_t given) noexcept {
   if (given == expected) return SdoAbort::none;
   return given > expected ? SdoAbort::too_long : SdoAbort::too_short;
+}
+
+tl::expected<std::size_t, SdoAbort> read_text(std::string_view text, std::span<std::uint8_t> room) noexcept {
+  if (room.size() < text.size()) return tl::unexpected(SdoAbort::out_of_memory);
+  std::copy(text.begin(), text.end(), room.begin());
+  return text.size();
 }
 
 // The parameters of PDOs: 1400h and 1800h communication, 1600h and 1A00h mapping.
@@ -159,11 +167,8 @@ const Cia402Objects::Pdo* Cia402Objects::find_pdo(std::uint16_t index) const noe
 
 tl::expected<std::size_t, SdoAbort> Cia402Objects::read(Address object,
                                                         std::span<std::uint8_t> room) const noexcept {
-  if (object == Address{0x1008, 0}) {
-    if (room.size() < device_name.size()) return tl::unexpected(SdoAbort::out_of_memory);
-    std::copy(device_name.begin(), device_name.end(), room.begin());
-    return device_name.size();
-  }
+  if (object == Address{0x1008, 0}) return read_text(device_name, room);
+  if (object == Address{0x100A, 0}) return read_text(software, room);
   std::uint32_t value = 0;
   std::size_t bytes = 0;
   if (const Pdo* pdo = find_pdo(object.index)) {

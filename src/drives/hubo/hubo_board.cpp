@@ -121,6 +121,7 @@ void HuboBoard::push(std::size_t channel, double part) noexcept {
 void HuboBoard::obey(const hubo::Command& command) noexcept {
   using Code = hubo::CommandCode;
   if (command.code == Code::status || command.code == Code::encoder) return answer_later(command);
+  if (command == hubo::parameter_request(number_, hubo::ParameterPage::g)) return answer_later(command);
   if (command.code == Code::control_mode)
     is_hybrid_ = command.argument == static_cast<std::uint8_t>(hubo::ControlMode::hybrid);
   if (command.code == Code::initialise) is_hybrid_ = false;
@@ -174,10 +175,17 @@ can::Frame HuboBoard::take_frame() noexcept {
   first_ = static_cast<std::uint8_t>((first_ + 1) % replies_.size());
   --pending_;
   advance(reply.due);
-  can::Frame frame = reply.request.code == hubo::CommandCode::encoder ? encoder_frame(reply.request.argument)
-                                                                      : status_frame();
+  can::Frame frame = answer_to(reply.request);
   frame.length = static_cast<std::uint8_t>(frame.length - std::min(frame.length, faults_.cut));
   return frame;
+}
+
+can::Frame HuboBoard::answer_to(const hubo::Command& request) const noexcept {
+  if (request.code == hubo::CommandCode::encoder) return encoder_frame(request.argument);
+  if (request.code == hubo::CommandCode::status) return status_frame();
+  can::Frame frame;
+  const hubo::BoardParameters page{.board_type = static_cast<std::uint8_t>(options_.kind)};
+  return encode_into(frame, page, number_, hubo::ParameterPage::g) ? frame : can::Frame{};
 }
 
 /// The count of a channel's encoder; 0 without a motor.

@@ -41,6 +41,7 @@ void plan_board(const robot::JointDescription& joint, robot::BusPlan& plan) {
   }
   plan.listen_to(hubo::encoder_base + joint.board);
   plan.listen_to(hubo::status_base + joint.board);
+  plan.listen_to(hubo::current_base + joint.board);  // what the board is, if it is asked
 }
 
 }  // namespace

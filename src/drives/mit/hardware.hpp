@@ -69,7 +69,7 @@ class Hardware final : public robot::Hardware {
     }
   }
 
-  void write(Time now, std::span<const robot::JointCommand> commands) noexcept override {
+  void write(Time now, std::span<const JointCommand> commands) noexcept override {
     for (BusState& bus : buses_) {
       for (Drive& drive : bus.drives) {
         if (drive.joint >= commands.size()) continue;

@@ -133,8 +133,7 @@ class Master {
     feedback.stamp = time_;
     feedback.heard = true;
   }
-  [[nodiscard]] robot::DriveState state() const noexcept {
-    using robot::DriveState;
+  [[nodiscard]] DriveState state() const noexcept {
     if (faults() != 0) return DriveState::fault;  // also when silent since
     if (!heard_ || silence_.silent() || held_) return DriveState::unknown;
     if (ready_ || (switching_off_ && !want_power_)) return DriveState::ready;
@@ -149,8 +148,7 @@ class Master {
 
   /// The drive's frame of this cycle. NaN and infinity are counted in `rejected`. Instead the drive stays in
   /// the mode of the last good command, holds its position, and has a velocity and effort of 0.
-  [[nodiscard]] Result<can::Frame> command(const robot::JointCommand& joint,
-                                           std::uint64_t& rejected) noexcept {
+  [[nodiscard]] Result<can::Frame> command(const JointCommand& joint, std::uint64_t& rejected) noexcept {
     const bool answered = std::exchange(answered_, false);
     if (!joint.want_power && want_power_) switch_off();
     want_power_ = joint.want_power;
@@ -304,7 +302,7 @@ class Master {
         leave(answered);
         break;
       case Phase::idle:
-        if (want_power_ && state() == robot::DriveState::off) go(Phase::aligning);
+        if (want_power_ && state() == DriveState::off) go(Phase::aligning);
         break;
       case Phase::aligning:
         if (in_a_row(answered)) go(Phase::entering);
@@ -341,8 +339,7 @@ class Master {
   // ---- The frame of a cycle
 
   /// Takes over what the joint wants, if the drive follows it and its numbers are good.
-  [[nodiscard]] bool take(const robot::JointCommand& joint, bool follows) noexcept {
-    using robot::CommandMode;
+  [[nodiscard]] bool take(const JointCommand& joint, bool follows) noexcept {
     bool good = joint.mode <= CommandMode::effort;
     if (joint.mode == CommandMode::position)
       good = std::isfinite(joint.position) && std::isfinite(joint.velocity);
@@ -398,11 +395,11 @@ class Master {
     }
     if (phase_ != Phase::running) return {position(), 0, 0, 0, 0};
     switch (mode_) {
-      case robot::CommandMode::position:
+      case CommandMode::position:
         break;
-      case robot::CommandMode::velocity:
+      case CommandMode::velocity:
         return {position(), speed_, 0, setup_.kd, 0};
-      case robot::CommandMode::effort:
+      case CommandMode::effort:
         return {position(), 0, 0, 0, effort_};
     }
     return {target_, speed_, setup_.kp, setup_.kd, 0};
@@ -425,7 +422,7 @@ class Master {
   std::uint32_t faults_ = 0;    ///< until they are cleared
   std::uint32_t step_ = 0;      ///< of the phase
   std::uint32_t clearing_ = 0;  ///< orders to clear an error that are left
-  robot::CommandMode mode_ = robot::CommandMode::position;
+  CommandMode mode_ = CommandMode::position;
   Phase phase_ = Phase::zeroing;
   std::uint8_t status_ = 0;
   bool heard_ = false;

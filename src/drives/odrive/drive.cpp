@@ -125,8 +125,12 @@ can::Frame OdriveDrive::answer(std::uint32_t message) const noexcept {
   };
   switch (message) {
     case odrive::Version::message.id:
-      return frame(
-          odrive::Version{.protocol = 2, .hardware_line = 4, .firmware_minor = 6, .firmware_revision = 10});
+      return frame(odrive::Version{.protocol = 2,
+                                   .hardware_line = 4,
+                                   .hardware_version = 4,
+                                   .hardware_variant = 58,
+                                   .firmware_minor = 6,
+                                   .firmware_revision = 10});
     case odrive::Heartbeat::message.id:
       return heartbeat();
     case odrive::Errors::message.id:

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -67,7 +68,7 @@ class OdriveHardware final : public robot::Hardware {
     }
   }
 
-  void write(Time now, std::span<const robot::JointCommand> commands) noexcept override {
+  void write(Time now, std::span<const JointCommand> commands) noexcept override {
     for (BusState& bus : buses_) {
       const bool takes_orders = bus.exchange.takes_orders();
       for (Drive& drive : bus.drives) {
@@ -93,6 +94,14 @@ class OdriveHardware final : public robot::Hardware {
     std::uint64_t sum = 0;
     for (const BusState& bus : buses_) sum += bus.exchange.starved(joint);
     return sum;
+  }
+  [[nodiscard]] std::string identity(std::size_t joint) const override {
+    for (const BusState& bus : buses_) {
+      for (const Drive& drive : bus.drives) {
+        if (drive.joint == joint && drive.master.version()) return odrive_identity(*drive.master.version());
+      }
+    }
+    return {};
   }
   /// Number of rejected references: NaN, infinity, or a mode that the drive does not have. They are never
   /// sent.

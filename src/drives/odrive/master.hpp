@@ -73,13 +73,14 @@ class OdriveMaster {
     feedback.heard = true;
   }
 
-  [[nodiscard]] robot::DriveState state() const noexcept {
-    using robot::DriveState;
+  [[nodiscard]] DriveState state() const noexcept {
     if (faults() != 0) return DriveState::fault;  // also when silent since
     if (silent_ || !measured_ || phase_ == Phase::greeting || phase_ == Phase::clearing)
       return DriveState::unknown;
     return phase_ == Phase::on ? DriveState::ready : DriveState::off;
   }
+  /// What it said when the master greeted it; none before, and from firmware 0.5.
+  [[nodiscard]] const std::optional<odrive::Version>& version() const noexcept { return version_; }
   /// Bits of odrive_fault.
   [[nodiscard]] std::uint32_t faults() const noexcept {
     if (phase_ == Phase::greeting || phase_ == Phase::clearing) return 0;
@@ -93,7 +94,7 @@ class OdriveMaster {
   /// Call it once per cycle, before the frames of it. NaN, infinity, and modes that the drive's firmware
   /// cannot confirm are counted in `rejected`. Instead the last good position is held, and a velocity and an
   /// effort are 0.
-  void command(const robot::JointCommand& joint, std::uint64_t& rejected) noexcept {
+  void command(const JointCommand& joint, std::uint64_t& rejected) noexcept {
     if (!take(joint)) ++rejected;
     if (!joint.want_power && want_power_) forget_loss();
     want_power_ = joint.want_power;
@@ -169,7 +170,7 @@ class OdriveMaster {
   enum class Change : std::uint8_t { none, wanted, sent };
   /// Turns, turns/s or N m of the motor.
   struct Reference {
-    robot::CommandMode mode = robot::CommandMode::position;
+    CommandMode mode = CommandMode::position;
     double value = 0;
     double velocity = 0;  ///< feed-forward of a position
   };
@@ -215,6 +216,7 @@ class OdriveMaster {
     return {};
   }
   [[nodiscard]] Status take(const odrive::Version& version, Time) noexcept {
+    version_ = version;
     if (phase_ == Phase::greeting && heartbeat_)
       greeted(version.firmware_major == 0 && version.firmware_minor < 6);
     if (change_ == Change::sent && !version_wanted_) {
@@ -321,8 +323,7 @@ class OdriveMaster {
   // ---- References
 
   /// Makes a command the reference, if it is good.
-  bool take(const robot::JointCommand& joint) noexcept {
-    using robot::CommandMode;
+  bool take(const JointCommand& joint) noexcept {
     Reference next{joint.mode, 0, 0};
     switch (joint.mode) {
       case CommandMode::position:
@@ -351,16 +352,16 @@ class OdriveMaster {
   }
   /// A position is held; what would move the joint on is 0.
   [[nodiscard]] static Reference at_rest(const Reference& reference) noexcept {
-    return {reference.mode, reference.mode == robot::CommandMode::position ? reference.value : 0, 0};
+    return {reference.mode, reference.mode == CommandMode::position ? reference.value : 0, 0};
   }
   /// The reference of a mode that changes least.
-  [[nodiscard]] Reference as_it_moves(robot::CommandMode mode) const noexcept {
+  [[nodiscard]] Reference as_it_moves(CommandMode mode) const noexcept {
     switch (mode) {
-      case robot::CommandMode::position:
+      case CommandMode::position:
         return {mode, position_, velocity_};
-      case robot::CommandMode::velocity:
+      case CommandMode::velocity:
         return {mode, velocity_, 0};
-      case robot::CommandMode::effort:
+      case CommandMode::effort:
         break;
     }
     return {mode, 0, 0};
@@ -382,21 +383,21 @@ class OdriveMaster {
   [[nodiscard]] can::Frame frame(const Message& message) const noexcept {
     return odrive_frame::of_node(node(), message).value_or(can::Frame{});
   }
-  [[nodiscard]] can::Frame set_mode(robot::CommandMode mode) const noexcept {
+  [[nodiscard]] can::Frame set_mode(CommandMode mode) const noexcept {
     using Control = odrive::SetMode::Control;
-    const Control control = mode == robot::CommandMode::position   ? Control::position
-                            : mode == robot::CommandMode::velocity ? Control::velocity
-                                                                   : Control::torque;
+    const Control control = mode == CommandMode::position   ? Control::position
+                            : mode == CommandMode::velocity ? Control::velocity
+                                                            : Control::torque;
     return frame(odrive::SetMode{control, odrive::SetMode::Input::passthrough});
   }
   [[nodiscard]] can::Frame frame_of(const Reference& reference) const noexcept {
     switch (reference.mode) {
-      case robot::CommandMode::position:
+      case CommandMode::position:
         return frame(odrive::SetPosition{
             reference.value, std::clamp(reference.velocity, -largest_feed_forward, largest_feed_forward), 0});
-      case robot::CommandMode::velocity:
+      case CommandMode::velocity:
         return frame(odrive::SetVelocity{reference.value, 0});
-      case robot::CommandMode::effort:
+      case CommandMode::effort:
         break;
     }
     return frame(odrive::SetTorque{reference.value});
@@ -416,6 +417,7 @@ class OdriveMaster {
   bool measured_ = false;
   bool heartbeat_ = false;  ///< one was heard
   bool old_firmware_ = false;
+  std::optional<odrive::Version> version_;
   std::uint32_t unanswered_ = 0;
   std::uint32_t heartbeat_age_ = 0;
   bool silent_ = false;
@@ -435,8 +437,8 @@ class OdriveMaster {
 
   Reference reference_;  ///< the last good command, or its rest
   Reference last_;       ///< what the drive was last sent
-  robot::CommandMode mode_ = robot::CommandMode::position;
-  robot::CommandMode next_mode_ = robot::CommandMode::position;
+  CommandMode mode_ = CommandMode::position;
+  CommandMode next_mode_ = CommandMode::position;
   Change change_ = Change::none;
   std::uint32_t change_cycles_ = 0;
 };

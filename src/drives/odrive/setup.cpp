@@ -1,5 +1,7 @@
 #include "drives/odrive/setup.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -23,6 +25,13 @@ std::optional<OdriveSetup> odrive_setup(const robot::JointDescription& joint) no
   const bool is_good = std::abs(gear) >= odrive_least_gear && std::abs(gear) <= most &&
                        is_positive(setup.velocity_limit) && is_positive(setup.current_limit);
   return is_good ? std::optional(setup) : std::nullopt;
+}
+
+std::string odrive_identity(const odrive::Version& version) {
+  return fmt::format("hardware {}.{}.{}, firmware {}.{}.{}{}", version.hardware_line,
+                     version.hardware_version, version.hardware_variant, version.firmware_major,
+                     version.firmware_minor, version.firmware_revision,
+                     version.unreleased != 0 ? " (unreleased)" : "");
 }
 
 }  // namespace takt::drives

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "drives/odrive/frames.hpp"
 #include "takt/core/time.hpp"
@@ -23,5 +24,8 @@ struct OdriveSetup {
 
 /// The setup of a joint, or nothing where a setting is missing, of no sign, or not finite.
 [[nodiscard]] std::optional<OdriveSetup> odrive_setup(const robot::JointDescription& joint) noexcept;
+
+/// For people: "hardware 4.4.58, firmware 0.6.10". Allocates.
+[[nodiscard]] std::string odrive_identity(const odrive::Version& version);
 
 }  // namespace takt::drives

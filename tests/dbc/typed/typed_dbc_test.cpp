@@ -1,7 +1,7 @@
-// The three front ends of the signal kernel are one: for each message of our DBC files, the typed message that takt_add_dbc() made
-// of it, the run-time database and a plain use of the kernel, signal by signal, decode random bytes to the same values and
-// encode random values to the same bytes or the same error, by each policy. A million messages: ROOM=dbc_typed tests/run.sh
-// --cases 1000000.
+// Tests that the three front ends of the signal kernel agree, for each message of our DBC files. They are the
+// typed message of takt_add_dbc(), the run-time database, and direct use of the kernel, signal by signal.
+// They must decode random bytes to the same values, and encode random values to the same bytes or error,
+// under each policy. A million messages: ROOM=dbc_typed tests/run.sh --cases 1000000.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ using dbc::MessageCodec;
 
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;  // on the heap, where an address sanitizer guards their end
+using Bytes = std::vector<std::uint8_t>;  // on the heap, where an address sanitizer guards its end
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 Database load(const std::string& name) {
@@ -41,13 +41,13 @@ bool same(double a, double b) {
          (std::isnan(a) && std::isnan(b));
 }
 
-/// 0 if all is well.
+/// Returns 0 on success.
 std::uint16_t code_of(const Status& status) { return status ? std::uint16_t{0} : status.error().code; }
 
-// ---- the kernel, signal by signal, as the description of the file says
+// ---- the kernel, signal by signal, from the description of the file
 
-/// Numbers that J1939 keeps for what is no value, by its table: 0xFB.. to 0xFF.. of bytes, the last two of a few bits.
-bool is_value(const MessageCodec& message, Field field, std::uint64_t bits) {
+/// The J1939 codes by the standard's table: 0xFB.. to 0xFF.. for bytes, the last two numbers for a few bits.
+bool is_value(const MessageCodec& message, BitField field, std::uint64_t bits) {
   if (!message.is_j1939() || field.type != NumberType::unsigned_integer) return true;
   switch (field.length) {
     case 8:
@@ -69,16 +69,16 @@ bool is_there(const MessageCodec& message, std::size_t i, const Bytes& data) {
   if (!signal.selected_by) return true;
   const std::uint64_t number = extract(description.signals[*signal.selected_by].coding.field, data).value();
   bool is_chosen = false;
-  for (const dbc::SelectorRange& range : signal.selected_for) {
+  for (const dbc::NumberRange& range : signal.selected_for) {
     is_chosen = is_chosen || (range.first <= number && number <= range.last);
   }
   return is_chosen && is_there(message, *signal.selected_by, data);
 }
 
-/// Whether the value table has a text for the bits of a signal.
+/// Returns whether the value table has a text for the bits of a signal.
 bool is_named(const MessageCodec& message, std::size_t i, std::uint64_t bits) {
   const dbc::Signal& signal = message.description().signals[i];
-  const Field field = signal.coding.field;
+  const BitField field = signal.coding.field;
   if (field.type > NumberType::signed_integer) return false;
   const std::int64_t number = field.type == NumberType::signed_integer
                                   ? detail::sign_extended(bits, field.length)
@@ -87,7 +87,7 @@ bool is_named(const MessageCodec& message, std::size_t i, std::uint64_t bits) {
                      [&](const dbc::ValueText& value) { return value.value == number; });
 }
 
-/// Whether each selector that is there chooses something, or is named.
+/// Returns whether each selector in the frame selects a signal or has a text.
 bool knows_selectors(const MessageCodec& message, const Bytes& data) {
   for (std::size_t i = 0; i < message.signal_count(); ++i) {
     bool is_selector = false;
@@ -107,7 +107,7 @@ bool knows_selectors(const MessageCodec& message, const Bytes& data) {
 std::uint16_t plain_decode(const MessageCodec& message, const Bytes& data, std::vector<double>& values) {
   if (!knows_selectors(message, data)) return static_cast<std::uint16_t>(Errc::unknown_selector);
   for (std::size_t i = 0; i < message.signal_count(); ++i) {
-    const Signal& coding = message.description().signals[i].coding;
+    const SignalCoding& coding = message.description().signals[i].coding;
     const bool has_value =
         is_there(message, i, data) && is_value(message, coding.field, extract(coding.field, data).value());
     values[i] = has_value ? can::decode(coding, data).value() : nan;
@@ -117,8 +117,8 @@ std::uint16_t plain_decode(const MessageCodec& message, const Bytes& data, std::
 
 Result<std::uint64_t> plain_bits(const MessageCodec& message, std::size_t i, double value,
                                  Overflow overflow) {
-  const Signal& coding = message.description().signals[i].coding;
-  // A state is sent as it is, if the value says it to a millionth of a step.
+  const SignalCoding& coding = message.description().signals[i].coding;
+  // A state is sent unchanged if the value equals it within a millionth of a step.
   const double number = to_number(coding, value);
   const double whole = std::nearbyint(number);
   if (std::abs(number - whole) <= 1e-6 && std::abs(whole) < 1e15) {
@@ -167,8 +167,8 @@ Bytes random_bytes(std::mt19937_64& random, std::size_t count) {
   return bytes;
 }
 
-/// What a field can hold, somewhere between its numbers, too.
-double random_value(std::mt19937_64& random, const Signal& coding) {
+/// A random value in the range of a field, also between its numbers.
+double random_value(std::mt19937_64& random, const SignalCoding& coding) {
   if (coding.field.type > NumberType::signed_integer) return test::uniform(random, -1e6, 1e6);
   const NumberLimits limits = number_limits(coding);
   double number = test::uniform(random, limits.low, limits.high);
@@ -177,9 +177,9 @@ double random_value(std::mt19937_64& random, const Signal& coding) {
   return number * coding.scale + coding.offset;
 }
 
-double wild_value(std::mt19937_64& random, const Signal& coding) {
+double wild_value(std::mt19937_64& random, const SignalCoding& coding) {
   const double wild[] = {
-      std::floor(test::uniform(random, 200, 256)) * coding.scale + coding.offset,  // perhaps a state
+      std::floor(test::uniform(random, 200, 256)) * coding.scale + coding.offset,  // possibly a state
       nan,
       std::numeric_limits<double>::infinity(),
       1e300,
@@ -210,7 +210,8 @@ void check_decoding(const MessageCodec& message, std::mt19937_64& random) {
   }
   if (code != 0) return;
 
-  // Members have the same, an integer or an enum the number in the field; what comes back is what was there.
+  // Members hold the same values; an integer or an enum holds the number in the field. Encoding must restore
+  // the data.
   T members{};
   REQUIRE(decode_into(members, data));
   if (const Result<Frame> frame = can::encode<Overflow::wrap>(members); frame) {
@@ -218,7 +219,7 @@ void check_decoding(const MessageCodec& message, std::mt19937_64& random) {
     REQUIRE(can::decode<T>(*frame).has_value());
   }
   const auto check_member = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-    constexpr Signal coding = signals_of<T>[I].signal;
+    constexpr SignalCoding coding = signals_of<T>[I].signal;
     const auto value = members.*member_of<T, I>;
     if (!is_there(message, I, data)) return;
     const std::uint64_t bits = extract(coding.field, data).value();
@@ -251,7 +252,7 @@ void check_encoding(const MessageCodec& message, const std::vector<double>& valu
 
 template <class T>
 void check_encoding(const MessageCodec& message, std::mt19937_64& random) {
-  // One mistake at most: of several, each front end may name another.
+  // At most one mistake: of several, the front ends may report different ones.
   std::vector<double> values(message.signal_count());
   const auto& signals = message.description().signals;
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = random_value(random, signals[i].coding);
@@ -270,12 +271,12 @@ void check_encoding(const MessageCodec& message, std::mt19937_64& random) {
   check_encoding<T, Overflow::wrap>(message, values);
 }
 
-/// Each type of the tuple against the message of the file that has its name; returns how many there are.
+/// Tests each type of the tuple against the message of the file with its name; returns their number.
 template <class... T>
 std::size_t check_all(const Database& dbc, std::tuple<T...>*, std::uint64_t salt) {
   std::mt19937_64 random = test::generator(salt);
   const std::size_t cases =
-      test::count(2000) / 16 + 1;  // about 16 messages; all together are what was asked for
+      test::count(2000) / 16 + 1;  // for about 16 messages, so that the sum is the requested number
   const auto check = [&]<class Message>(Message*) {
     CAPTURE(Message::message.name);
     const MessageCodec* message = dbc.find(Message::message.name);

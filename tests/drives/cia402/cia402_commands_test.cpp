@@ -12,8 +12,6 @@
 using namespace takt;
 using namespace std::chrono_literals;
 using can::cia402::State;
-using robot::CommandMode;
-using robot::DriveState;
 using sim::JointFault;
 using Robot = test::Cia402Robot;
 
@@ -39,7 +37,7 @@ struct Switcher : Robot {
     return largest;
   }
   drives::Cia402Drive& drive() { return world.drives[0]; }
-  robot::JointCommand& command() { return commands[0]; }
+  JointCommand& command() { return commands[0]; }
 };
 
 }  // namespace

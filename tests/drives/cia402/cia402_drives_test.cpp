@@ -17,7 +17,6 @@
 using namespace takt;
 using namespace std::chrono_literals;
 using can::cia402::State;
-using robot::DriveState;
 using sim::JointFault;
 
 namespace {
@@ -355,7 +354,7 @@ TEST_CASE("a whole simulated robot of CiA 402 drives keeps the rules of the loop
   const auto simulated = sim::SimulatedHardware::create(world.robot);
   REQUIRE(simulated.has_value());
   std::vector<robot::JointFeedback> feedback(3);
-  std::vector<robot::JointCommand> commands(3);
+  std::vector<JointCommand> commands(3);
   for (auto& command : commands) command.want_power = true;
   const auto cycle = [&](Time now) {
     (*simulated)->read(now, feedback);

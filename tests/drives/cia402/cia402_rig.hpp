@@ -92,13 +92,13 @@ struct Cia402Robot {
   void run(Duration duration) {
     for (const Time end = now + duration; now < end;) cycle();
   }
-  [[nodiscard]] bool all(robot::DriveState state) const {
+  [[nodiscard]] bool all(DriveState state) const {
     return std::all_of(feedback.begin(), feedback.end(),
                        [&](const auto& joint) { return joint.drive == state; });
   }
   void start() {
     run(Duration(500'000'000));
-    REQUIRE(all(robot::DriveState::ready));
+    REQUIRE(all(DriveState::ready));
   }
   void clear() {
     for (auto& command : commands) command.clear_fault = true;
@@ -112,7 +112,7 @@ struct Cia402Robot {
   Cia402World world;
   std::unique_ptr<Hardware> hardware;
   std::vector<robot::JointFeedback> feedback;
-  std::vector<robot::JointCommand> commands;
+  std::vector<JointCommand> commands;
   Time now{};
 };
 

@@ -17,7 +17,6 @@
 using namespace takt;
 using namespace std::chrono_literals;
 using drives::HuboBoard;
-using robot::DriveState;
 using sim::VirtualCanBus;
 namespace hubo = can::hubo;
 
@@ -88,7 +87,7 @@ struct Rig {
   HuboBoard board;
   std::unique_ptr<drives::HuboHardware<VirtualCanBus::Port>> hardware;
   std::vector<robot::JointFeedback> feedback{2};
-  std::vector<robot::JointCommand> commands{2};
+  std::vector<JointCommand> commands{2};
   Time now{};
 };
 

@@ -18,8 +18,6 @@
 using namespace takt;
 using namespace std::chrono_literals;
 using can::hubo::BoardKind;
-using robot::CommandMode;
-using robot::DriveState;
 using sim::JointFault;
 using sim::VirtualCanBus;
 namespace hubo = can::hubo;
@@ -96,7 +94,7 @@ struct Rig {
   VirtualCanBus::Port host = simulation.host(0);
   std::unique_ptr<Hardware> hardware;
   std::vector<robot::JointFeedback> feedback = std::vector<robot::JointFeedback>(joints);
-  std::vector<robot::JointCommand> commands = std::vector<robot::JointCommand>(joints);
+  std::vector<JointCommand> commands = std::vector<JointCommand>(joints);
   Time now{};
 };
 
@@ -168,7 +166,7 @@ TEST_CASE("a finger whose effort is no number any more, or no effort, is driven 
       if (mode == CommandMode::effort) rig.commands[i].effort = std::numeric_limits<double>::quiet_NaN();
       rig.run(1s);
       CHECK(std::abs(rig.simulation.velocity(i)) < 1e-3);
-      CHECK(rig.feedback[i].drive == robot::DriveState::ready);
+      CHECK(rig.feedback[i].drive == DriveState::ready);
       rig.commands[i] = {.want_power = true, .mode = CommandMode::effort};
     }
   }

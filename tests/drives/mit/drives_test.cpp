@@ -10,8 +10,6 @@
 
 using namespace takt;
 using namespace std::chrono_literals;
-using robot::CommandMode;
-using robot::DriveState;
 using sim::JointFault;
 using test::cheetah;
 using test::cubemars;

@@ -112,8 +112,7 @@ struct MitRig {
     for (const Time end = now + duration; now < end;) {
       cycle();
       for (std::size_t i = 0; i < commands.size(); ++i) {
-        if (feedback[i].drive !=
-            robot::DriveState::ready) {  // as the engine does: start at the joint's position
+        if (feedback[i].drive != DriveState::ready) {  // as the engine does: start at the joint's position
           commands[i].position = feedback[i].position;
           commands[i].velocity = 0;
         }
@@ -128,9 +127,9 @@ struct MitRig {
     simulation.advance(now);
   }
   void power(bool on) {
-    for (robot::JointCommand& command : commands) command.want_power = on;
+    for (JointCommand& command : commands) command.want_power = on;
   }
-  [[nodiscard]] bool all(robot::DriveState state) const {
+  [[nodiscard]] bool all(DriveState state) const {
     return std::all_of(feedback.begin(), feedback.end(),
                        [&](const auto& joint) { return joint.drive == state; });
   }
@@ -155,7 +154,7 @@ struct MitRig {
   TamperedPort port;
   std::unique_ptr<robot::Hardware> hardware;
   std::vector<robot::JointFeedback> feedback;
-  std::vector<robot::JointCommand> commands;
+  std::vector<JointCommand> commands;
   Time now{};
   double farthest = 0;  ///< largest distance of a joint from its start, rad
 };

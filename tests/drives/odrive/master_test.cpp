@@ -41,6 +41,7 @@ struct Drive {
   double turns = 0;
   double speed = 0;
   bool knows_version = true;
+  odrive::Version says{.firmware_minor = 6};
   bool starts = true;
   bool errors_persist = false;
   bool deaf = false;
@@ -117,7 +118,7 @@ struct Rig : test::HardwareRig<Master> {
       if (command == errors)
         reply(0, odrive_frame::of_node(node, odrive::Errors{drive.active, drive.disarm_reason}).value());
       if (command == version && drive.knows_version)
-        reply(0, odrive_frame::of_node(node, odrive::Version{.firmware_minor = 6}).value());
+        reply(0, odrive_frame::of_node(node, drive.says).value());
       return;
     }
     drive.heard.push_back(command);
@@ -149,6 +150,18 @@ Message told(const Drive& drive) {
 }
 
 }  // namespace
+
+TEST_CASE(
+    "the version that the start asks for is the identity, and firmware that does not tell it has none") {
+  Rig rig;
+  rig.drives[0].says = {255, 4, 4, 58, 0, 6, 11, 1};
+  rig.drives[1].knows_version = false;
+  CHECK(rig.hardware->identity(0).empty());
+  rig.start();
+  CHECK(rig.hardware->identity(0) == "hardware 4.4.58, firmware 0.6.11 (unreleased)");
+  CHECK(rig.hardware->identity(1).empty());
+  CHECK(rig.hardware->identity(2).empty());
+}
 
 TEST_CASE("drives say where they stand before anybody wants power, and are told nothing") {
   Rig rig;

@@ -21,8 +21,6 @@
 
 using namespace takt;
 using namespace std::chrono_literals;
-using robot::CommandMode;
-using robot::DriveState;
 using sim::JointFault;
 
 namespace {
@@ -48,7 +46,7 @@ class Misled final : public robot::Hardware {
     simulation_.advance(now);
     master_->read(now, feedback);
   }
-  void write(Time now, std::span<const robot::JointCommand> commands) noexcept override {
+  void write(Time now, std::span<const JointCommand> commands) noexcept override {
     master_->write(now, commands);
   }
   [[nodiscard]] robot::HardwareCounters counters() const noexcept override { return master_->counters(); }
@@ -124,7 +122,7 @@ struct Robot {
   sim::RobotSimulation* simulation;
   std::unique_ptr<robot::Hardware> hardware;
   std::vector<robot::JointFeedback> feedback = std::vector<robot::JointFeedback>(2);
-  std::vector<robot::JointCommand> commands = std::vector<robot::JointCommand>(2);
+  std::vector<JointCommand> commands = std::vector<JointCommand>(2);
   Time now{};
 };
 

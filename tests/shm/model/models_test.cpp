@@ -694,8 +694,8 @@ TEST_CASE("model: latest value of several writers, one of whom laps a reader") {
   using Value = SharedValue<std::uintptr_t, 2, Machine, 2>;  // few attempts, as above
   Value value;
   constexpr std::uintptr_t other = 1000;
-  const auto write = [&](std::uintptr_t first, std::uintptr_t last, std::size_t seat) {
-    Value::Writer writer(value, seat);
+  const auto write = [&](std::uintptr_t first, std::uintptr_t last, std::size_t owner_slot) {
+    Value::Writer writer(value, owner_slot);
     for (std::uintptr_t number = first; number <= last; ++number) writer.write(number);
   };
   const auto read = [&] {
@@ -723,7 +723,7 @@ TEST_CASE("model: latest value of several writers, one of whom laps a reader") {
     explorer.thread(read);
     prove(explorer);
   }
-  SUBCASE("and dies anywhere, so that another takes its seat") {
+  SUBCASE("and dies anywhere, so that another takes its owner slot") {
     explorer.mortal_thread([&] { write(1, 2, 0); }, [&] { write(101, 102, 0); });
     explorer.thread(read);
     prove(explorer);
@@ -737,8 +737,8 @@ TEST_CASE("model: latest value with two writers, one of whom answers the other")
   Value value;
   using Reader = Value::Reader;
   constexpr std::uintptr_t answer = 100;
-  const auto write = [&](std::size_t seat, std::uintptr_t number) {
-    Value::Writer(value, seat).write(WideMessage::of(number));
+  const auto write = [&](std::size_t owner_slot, std::uintptr_t number) {
+    Value::Writer(value, owner_slot).write(WideMessage::of(number));
   };
   const auto answer_once = [&] {
     auto message = WideMessage::of(0);
@@ -779,7 +779,7 @@ TEST_CASE("model: latest value with two writers, one of whom answers the other")
     CHECK(found_mistakes(explorer) >= 2);
     CHECK(seen == std::set<std::int64_t>{0, 1, 2, 101, 102});
   }
-  SUBCASE("a writer dies anywhere, and another takes its seat") {
+  SUBCASE("a writer dies anywhere, and another takes its owner slot") {
     explorer.mortal_thread([&] { write(0, 1); }, [&] { write(0, 2); });
     explorer.thread(answer_once);
     explorer.thread(read);

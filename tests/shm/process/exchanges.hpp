@@ -3,7 +3,7 @@
 //     a queue:  Sender(memory, lane).send(messages)  sends what fits of `batch` messages; returns the number
 //               Receiver(memory).receive(use)        calls use(message) for each message; returns the number
 //               in_hands                             messages that a receiver may have taken before use()
-//     a value:  Writer(memory, seat).write(value);  Reader(memory).read(value) as in the room
+//     a value:  Writer(memory, owner slot).write(value);  Reader(memory).read(value) as in the room
 //
 // If an exchange allows several receivers or readers, they only read.
 #pragma once
@@ -137,8 +137,8 @@ template <class T, std::uint32_t slots>
 struct SlotRing : OneByOne {
   using Message = T;
   struct Memory {
-    alignas(shm::apart) std::atomic<std::uint32_t> released{0};
-    alignas(shm::apart) std::array<shm::Slot<T>, slots> line{};
+    alignas(shm::interference_size) std::atomic<std::uint32_t> released{0};
+    alignas(shm::interference_size) std::array<shm::Slot<T>, slots> line{};
   };
   static constexpr std::uint32_t capacity = slots;
 
@@ -197,7 +197,7 @@ struct BroadcastRing : OneByOne {
   using Message = T;
   struct Memory {
     shm::BroadcastCount count;
-    alignas(shm::apart) std::array<shm::BroadcastSlot<T>, slots> line{};
+    alignas(shm::interference_size) std::array<shm::BroadcastSlot<T>, slots> line{};
   };
   static constexpr std::uint32_t capacity = slots;
   static constexpr std::size_t in_hands = 0;

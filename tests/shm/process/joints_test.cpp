@@ -29,10 +29,10 @@ using namespace takt::test;
 
 namespace {
 
-constexpr std::size_t seats = 2;
+constexpr std::size_t owner_slots = 2;
 constexpr std::size_t joints = 7;
 constexpr shm::JointHubOptions options{.period = Duration(1'000'000), .silent_cycles = 2000};
-using Memory = shm::JointImageMemory<seats>;
+using Memory = shm::JointImageMemory<owner_slots>;
 using Image = shm::BroadcastValue<shm::JointImage>;
 
 /// Each owner slot has one joint of each kind. Both sometimes want the last joint.
@@ -57,9 +57,9 @@ double number(std::uint64_t from) {
   return static_cast<double>(static_cast<std::int64_t>(mix(from))) * 0x1p-63;
 }
 
-shm::JointReference reference_of(std::size_t seat, std::uint32_t session, std::uint32_t heartbeat,
+shm::JointReference reference_of(std::size_t owner_slot, std::uint32_t session, std::uint32_t heartbeat,
                                  std::size_t joint) {
-  const std::uint64_t from = mix(std::uint64_t{session} << 32 | heartbeat) + mix(seat * joints + joint);
+  const std::uint64_t from = mix(std::uint64_t{session} << 32 | heartbeat) + mix(owner_slot * joints + joint);
   return {{number(from), number(from + 1), number(from + 2)}, number(from + 3), shm::JointMode::position};
 }
 
@@ -76,9 +76,10 @@ const char* flaw_of(const shm::JointImage& image) {
         image.effort[joint] != measured.effort)
       return "the image is torn";
     if (image.phase[joint] != shm::JointPhase::driven) continue;
-    const std::size_t seat = image.owner[joint];
-    if (seat >= seats) return "a joint is driven by nobody";
-    if (image.reference(joint) != reference_of(seat, image.session[seat], image.heartbeat[seat], joint))
+    const std::size_t owner_slot = image.owner[joint];
+    if (owner_slot >= owner_slots) return "a joint is driven by nobody";
+    if (image.reference(joint) !=
+        reference_of(owner_slot, image.session[owner_slot], image.heartbeat[owner_slot], joint))
       return "a reference is not of its owner's last command";
   }
   return nullptr;
@@ -127,7 +128,7 @@ const char* flaw_of(const shm::JointImage& before, const shm::JointImage& now) {
   if (mistake == Mistake::forgetful_hub) new (&memory) Memory;
   auto with = options;
   if (mistake == Mistake::patient_hub) with.silent_cycles *= 2;
-  auto hub = shm::JointHub::make(memory.image, memory.seats, safety, with).value();
+  auto hub = shm::JointHub::make(memory.image, memory.owner_slots, safety, with).value();
   std::array<shm::JointMeasurement, joints> measured;
   for (;; ++diary.calls) {
     (void)hub.take();
@@ -144,13 +145,13 @@ const char* flaw_of(const shm::JointImage& before, const shm::JointImage& now) {
 }
 
 /// `sequence` counts the cycles in which it owned its joints and they followed.
-[[noreturn]] void move_joints(Memory& memory, std::uint8_t seat, Diary& diary, Ledger& ledger,
+[[noreturn]] void move_joints(Memory& memory, std::uint8_t owner_slot, Diary& diary, Ledger& ledger,
                               Mistake mistake) {
   const auto session = static_cast<std::uint32_t>(++diary.takeovers);
-  shm::LatestMemory<shm::JointCommand> elsewhere;
-  auto* const place = mistake == Mistake::hasty_client ? &elsewhere : &memory.seats[seat];
-  shm::JointClient client(Image::Reader(memory.image), {place, seat}, session);
-  const JointSet own = own_joints[seat];
+  shm::LatestMemory<shm::OwnerCommand> elsewhere;
+  auto* const place = mistake == Mistake::hasty_client ? &elsewhere : &memory.owner_slots[owner_slot];
+  shm::JointClient client(Image::Reader(memory.image), {place, owner_slot}, session);
+  const JointSet own = own_joints[owner_slot];
   for (std::uint32_t heartbeat = 1;; ++heartbeat, ++diary.calls) {
     if (client.update() == shm::Freshness::new_data) {
       if (const char* const flaw = flaw_of(client.image())) ledger.complain(flaw, client.image().cycle);
@@ -158,13 +159,13 @@ const char* flaw_of(const shm::JointImage& before, const shm::JointImage& now) {
     bool moves = (own - client.owned()).empty();
     client.want(moves && heartbeat / 64 % 2 == 0 ? own | shared_joint : own);
     client.owned().for_each([&](std::size_t joint) {
-      if (!client.set(joint, reference_of(seat, session, heartbeat, joint)))
+      if (!client.set(joint, reference_of(owner_slot, session, heartbeat, joint)))
         ledger.complain("an owner may not say what its joint does", joint);
       moves = moves && client.image().phase[joint] == shm::JointPhase::driven;
     });
     client.publish(time_from_nanoseconds(0));
     if (place == &elsewhere)
-      std::memcpy(static_cast<void*>(&memory.seats[seat]), &elsewhere, sizeof elsewhere);
+      std::memcpy(static_cast<void*>(&memory.owner_slots[owner_slot]), &elsewhere, sizeof elsewhere);
     if (moves) ++diary.sequence;
   }
 }
@@ -185,7 +186,7 @@ const char* flaw_of(const shm::JointImage& before, const shm::JointImage& now) {
 }
 
 /// Checks the joints of a dead owner while the hub lives.
-void check_joints_are_free(const Memory& memory, std::size_t seat, Ledger& ledger) {
+void check_joints_are_free(const Memory& memory, std::size_t owner_slot, Ledger& ledger) {
   Image::Reader reader(memory.image);
   shm::JointImage image;
   REQUIRE(eventually([&] { return reader.read(image) == shm::Freshness::new_data; }));
@@ -197,7 +198,7 @@ void check_joints_are_free(const Memory& memory, std::size_t seat, Ledger& ledge
     return image.cycle >= deadline;
   }));
   for (std::size_t joint = 0; joint < joints; ++joint) {
-    if (image.owner[joint] == seat) ledger.complain("a dead owner has kept a joint", image.cycle);
+    if (image.owner[joint] == owner_slot) ledger.complain("a dead owner has kept a joint", image.cycle);
   }
 }
 
@@ -205,11 +206,12 @@ std::string run_joints(std::uint64_t kills, Mistake mistake = Mistake::none) {
   const Shared<Memory> memory;
   const Shared<Ledger> ledger;
   std::vector<Role> roles;
-  for (std::uint8_t seat = 0; seat < seats; ++seat) {
-    Diary& diary = ledger->writers[seat];
-    const Mistake its = seat == 0 ? mistake : Mistake::none;
-    roles.push_back(
-        {"motion process", [&, seat, its] { move_joints(*memory, seat, diary, *ledger, its); }, &diary});
+  for (std::uint8_t owner_slot = 0; owner_slot < owner_slots; ++owner_slot) {
+    Diary& diary = ledger->writers[owner_slot];
+    const Mistake its = owner_slot == 0 ? mistake : Mistake::none;
+    roles.push_back({"motion process",
+                     [&, owner_slot, its] { move_joints(*memory, owner_slot, diary, *ledger, its); },
+                     &diary});
   }
   roles.push_back(
       {"hub", [&] { run_hub(*memory, ledger->readers[0], *ledger, mistake); }, &ledger->readers[0]});
@@ -220,7 +222,7 @@ std::string run_joints(std::uint64_t kills, Mistake mistake = Mistake::none) {
                    },
                    &ledger->readers[1]});
   kill_at_random(roles, *ledger, kills, [&](std::size_t victim) {
-    if (victim < seats) check_joints_are_free(*memory, victim, *ledger);
+    if (victim < owner_slots) check_joints_are_free(*memory, victim, *ledger);
     return true;
   });
   return verdict(*ledger);

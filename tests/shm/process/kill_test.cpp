@@ -137,11 +137,11 @@ std::string run_queue(std::uint64_t kills) {
 
 /// A value's ordinal is the owner slot of its writer.
 template <class Exchange>
-[[noreturn]] void write_values(typename Exchange::Memory& memory, std::size_t seat, Diary& diary) {
-  typename Exchange::Writer writer(memory, seat);
+[[noreturn]] void write_values(typename Exchange::Memory& memory, std::size_t owner_slot, Diary& diary) {
+  typename Exchange::Writer writer(memory, owner_slot);
   for (std::uint64_t sequence = diary.sequence;; ++diary.calls) {
     diary.sequence = ++sequence;
-    writer.write(Exchange::Value::of(sequence, seat));
+    writer.write(Exchange::Value::of(sequence, owner_slot));
     diary.certain = sequence;
   }
 }

@@ -36,7 +36,7 @@ namespace takt::test {
 using Count = std::atomic<std::uint64_t>;
 
 /// The diary of a process, on its own cache lines.
-struct alignas(shm::apart) Diary {
+struct alignas(shm::interference_size) Diary {
   Count calls{0};                 // calls of the exchange
   Count sequence{0};              // last message that a writer numbered or a reader saw
   Count certain{0};               // writer: messages known to be sent; reader: the last ordinal

@@ -120,9 +120,9 @@ struct Joints {
 template <>
 void use_both_ends<Joints>(Joints::Memory& memory, Progress& progress) {
   const std::array<shm::JointSafety, 6> safety{};
-  auto hub = shm::JointHub::make(memory.image, memory.seats, safety).value();
-  shm::JointClient client(shm::BroadcastValue<shm::JointImage>::Reader(memory.image), {&memory.seats[1], 1},
-                          7);
+  auto hub = shm::JointHub::make(memory.image, memory.owner_slots, safety).value();
+  shm::JointClient client(shm::BroadcastValue<shm::JointImage>::Reader(memory.image),
+                          {&memory.owner_slots[1], 1}, 7);
   client.want(JointSet::first(3));
   const std::array<shm::JointMeasurement, 6> measured{};
   for (std::int64_t i = 0; i < 200; ++i) {
@@ -142,7 +142,7 @@ void use_both_ends<Joints>(Joints::Memory& memory, Progress& progress) {
 
 /// A whole segment, read again and again, and written again after a rejection.
 struct WholeSegment {
-  struct alignas(shm::apart) Memory {
+  struct alignas(shm::interference_size) Memory {
     std::array<std::byte, 8192> bytes;
   };
 };
@@ -165,7 +165,8 @@ void use_both_ends<WholeSegment>(WholeSegment::Memory& memory, Progress& progres
         (void)layout->schema(one, text);
         for (const std::byte& byte : layout->memory_of(one)) (void)std::atomic_ref(byte).load();
       }
-      for (std::uint32_t seat = 0; seat < layout->seats(); ++seat) (void)layout->seat(seat).pid.load();
+      for (std::uint32_t owner_slot = 0; owner_slot < layout->owner_slots(); ++owner_slot)
+        (void)layout->owner_slot(owner_slot).pid.load();
       if (auto end = layout->producer<shm::SpscRing<Packet>>("packets")) (void)end->try_push(Packet::of(i));
       Packet packet;
       if (auto end = layout->consumer<shm::SpscRing<Packet>>("packets")) (void)end->try_pop(packet);

@@ -65,7 +65,7 @@ TEST_CASE("program that produces" * doctest::skip()) {
   Segment segment = join();
   Diary& diary = diary_of(segment, 0);
   auto claim = value_of(segment.producer<Packets>("packets"), 3);
-  if (claim.seat.predecessor()) ++diary.takeovers;
+  if (claim.owner_slot.predecessor()) ++diary.takeovers;
   Patience patience;
   for (;; ++diary.calls) {
     const auto packet = Packet::of(++diary.sequence, diary.certain);
@@ -78,7 +78,7 @@ TEST_CASE("program that consumes" * doctest::skip()) {
   Segment segment = join();
   Diary& diary = diary_of(segment, 1);
   auto claim = value_of(segment.consumer<Packets>("packets"), 3);
-  if (claim.seat.predecessor()) ++diary.takeovers;
+  if (claim.owner_slot.predecessor()) ++diary.takeovers;
   Ledger ledger;
   StreamCheck check(diary, ledger, capacity);
   Patience patience;
@@ -97,7 +97,8 @@ TEST_CASE("program that comes and goes" * doctest::skip()) {
 }
 
 TEST_CASE(
-    "programs that are killed are followed by others, who find the seats free and all that was committed") {
+    "programs that are killed are followed by others, who find the owner slots free and all that was "
+    "committed") {
   const Name name;
   const Segment segment = Segment::open_or_create(name.text(), wanted).value();
   Diary& producer = diary_of(segment, 0);

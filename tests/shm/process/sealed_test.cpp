@@ -183,7 +183,7 @@ template <class Client>
         worked ? patience.won() : patience.lost();
         if (worked) ++diary.sequence;
       }
-      if (segment.seat_status(0, Time{}).alive) continue;
+      if (segment.owner_slot_status(0, Time{}).alive) continue;
       if (auto found = platform::receive_segment(path, 20ms, options)) next = std::move(*found);
     }
     segment = std::move(*next);

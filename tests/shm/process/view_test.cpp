@@ -47,17 +47,18 @@ TEST_CASE("bytes are not decoded by a schema of another length") {
   CHECK(tools::decode(shm::parse_schema("value u32").value(), bytes).is_null());
 }
 
-TEST_CASE("a joint image is shown in words, without joints and seats that the robot does not have") {
+TEST_CASE("a joint image is shown in words, without joints and owner slots that the robot does not have") {
   const std::array wanted = {shm::declare<shm::BroadcastValue<shm::JointImage>>("joints"),
-                             shm::declare<shm::JointSeats>("joint_seats", 1, 2)};
+                             shm::declare<shm::JointSlots>("joint_slots", 1, 2)};
   Segment segment = Segment::create_sealed("test-joints", wanted).value();
   auto image = segment.producer<shm::BroadcastValue<shm::JointImage>>("joints").value();
-  auto seats = segment.consumer<shm::JointSeats>("joint_seats").value();
+  auto owner_slots = segment.consumer<shm::JointSlots>("joint_slots").value();
   auto reader = segment.consumer<shm::BroadcastValue<shm::JointImage>>("joints").value();
-  auto seat = segment.producer<shm::JointSeats>("joint_seats", 1).value();
+  auto owner_slot = segment.producer<shm::JointSlots>("joint_slots", 1).value();
   constexpr std::array<shm::JointSafety, 3> safety{};
-  auto hub = shm::JointHub::make(*image.end, seats.end, safety, {.period = Duration(1'000'000)}).value();
-  shm::JointClient client(reader.end, seat.end, 1);
+  auto hub =
+      shm::JointHub::make(*image.end, owner_slots.end, safety, {.period = Duration(1'000'000)}).value();
+  shm::JointClient client(reader.end, owner_slot.end, 1);
   client.want(JointSet::first(2));
   constexpr std::array<shm::JointMeasurement, 3> measured{{{0.5, 0, 0}, {-0.25, 0, 0}, {1, 0, 0}}};
   for (Time now{}; now < Time(Duration(4'000'000)); now += Duration(1'000'000)) {
@@ -74,7 +75,7 @@ TEST_CASE("a joint image is shown in words, without joints and seats that the ro
   CHECK(shows("\n  phase  driven, driven, resting\n"));
   CHECK(shows("\n  answer  none, granted\n"));
   CHECK(shows("\n  error  none, none\n"));
-  CHECK(shows("\n  of seat 0:\n  (no value)\n  of seat 1:\n"));
+  CHECK(shows("\n  of owner slot 0:\n  (no value)\n  of owner slot 1:\n"));
   CHECK(shows("\n  wanted  0, 1\n"));
 
   const auto exchanges = tools::segment_json(segment, Time{})["exchanges"];
@@ -89,7 +90,7 @@ TEST_CASE("a code without a word stays a number, and rows that a segment claims 
   constexpr std::string_view schema = shm::schema_text<shm::JointImage>();
   shm::JointImage image;
   image.joints = 4'000'000'000;
-  image.seats = 1;
+  image.slots = 1;
   image.phase[0] = static_cast<shm::JointPhase>(77);
   std::vector<std::byte> bytes(sizeof image);
   std::memcpy(bytes.data(), &image, sizeof image);
@@ -103,8 +104,8 @@ TEST_CASE("a code without a word stays a number, and rows that a segment claims 
 }
 
 TEST_CASE("what a driver says of its vehicle is shown in words") {
-  const tools::VehicleStatus status{.state = vehicle::DriveState::stopping,
-                                    .cause = vehicle::StopCause::told};
+  const tools::VehicleStatus status{.state = vehicle::SupervisorState::stopping,
+                                    .cause = vehicle::StopCause::requested};
   constexpr std::string_view schema = shm::schema_text<tools::VehicleStatus>();
   std::vector<std::byte> bytes(sizeof status);
   std::memcpy(bytes.data(), &status, sizeof status);

@@ -1,5 +1,4 @@
-// The configuration of one node: a list of SDO writes, done one after the other until one of them fails.
-// Real-time safe.
+// Configures one node by a list of SDO writes, one after the other, until one fails. Real-time safe.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +10,12 @@
 
 namespace takt::can::canopen {
 
-/// Works off a list through a client of its own, one frame for each call of poll().
+/// Works through a list of writes with its own client; one frame for each call of poll().
 class Configurator {
  public:
   constexpr Configurator(std::uint8_t node, Duration timeout) noexcept : client_(node, timeout) {}
 
-  /// Begins at the first write. `writes` must stay where they are until all are done.
+  /// Starts with the first write. The list `writes` must stay in place until all are done.
   constexpr void start(std::span<const ObjectWrite> writes) noexcept {
     writes_ = writes;
     done_ = 0;
@@ -24,15 +23,16 @@ class Configurator {
     begin_next();
   }
 
-  /// idle before start(); aborted when a write failed that is not optional: current() is the one.
+  /// The state: idle before start(); aborted if a write failed that is not optional. That write is current().
   [[nodiscard]] constexpr SdoState state() const noexcept { return state_; }
+  /// The reason after SdoState::aborted.
   [[nodiscard]] constexpr SdoAbort abort() const noexcept { return client_.abort(); }
-  /// The write that is under way, or that failed; nothing when all are done.
+  /// The current or the failed write; null when all are done.
   [[nodiscard]] constexpr const ObjectWrite* current() const noexcept {
     return done_ < writes_.size() ? &writes_[done_] : nullptr;
   }
 
-  /// See SdoClient.
+  /// As SdoClient::poll().
   [[nodiscard]] constexpr std::optional<Frame> poll(Time now) noexcept {
     const auto frame = client_.poll(now);
     follow();

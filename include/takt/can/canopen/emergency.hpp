@@ -1,6 +1,6 @@
-// Emergencies (CiA 301, 7.2.7): what a device shouts once when something goes wrong, and again, with the code
-// 0, when all is well. Codes are decoded into text, also those of drives (CiA 402-2); the latest of them are
-// kept in a history of fixed size. All of it is real-time safe.
+// Emergencies (CiA 301, 7.2.7): a device sends one for each error, and one with code 0 when all errors are
+// over. Codes are decoded into text, also those of drives (CiA 402-2). A history of fixed size keeps the
+// latest ones. Real-time safe.
 #pragma once
 
 #include <algorithm>
@@ -27,17 +27,19 @@ inline constexpr std::uint8_t device_profile = 1U << 5;
 inline constexpr std::uint8_t manufacturer = 1U << 7;
 }  // namespace error_register
 
+/// One emergency message.
 struct Emergency {
   std::uint8_t node = 1;
-  std::uint16_t code = 0;           ///< 0x00xx: an error is over, or all are
+  std::uint16_t code = 0;           ///< 0x00xx: one error is over, or all are
   std::uint8_t error_register = 0;  ///< 0: no error is left
   std::array<std::uint8_t, 5> vendor{};
 
+  /// Returns whether the message reports the end of an error.
   [[nodiscard]] constexpr bool is_reset() const noexcept { return code < 0x100; }
   friend constexpr bool operator==(const Emergency&, const Emergency&) = default;
 };
 
-/// Error: unknown_node.
+/// Encodes an emergency. Error: unknown_node.
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const Emergency& emergency) noexcept {
   if (!is_node(emergency.node)) return fail(Errc::unknown_node);
   detail::begin(frame, emergency_base + emergency.node, 8);
@@ -47,7 +49,7 @@ struct Emergency {
   return {};
 }
 
-/// Errors: wrong_format, unexpected_id, wrong_length.
+/// Decodes an emergency. Errors: wrong_format, unexpected_id, wrong_length.
 [[nodiscard]] constexpr Result<Emergency> decode_emergency(const Frame& frame) noexcept {
   const auto node = detail::node_of(frame, emergency_base, 8);
   if (!node) return fail(node.error());
@@ -62,11 +64,11 @@ struct Emergency {
 namespace detail {
 
 struct EmergencyName {
-  std::uint16_t first;  ///< the codes from here to the next name's
+  std::uint16_t first;  ///< the codes from here up to the next name's
   std::string_view text;
 };
 
-/// Codes with a meaning of their own and the classes that the others belong to, in rising order.
+/// Names of single codes and of classes of codes, in rising order.
 inline constexpr EmergencyName emergency_names[] = {
     {0x0000, "no error"},
     {0x1000, "generic"},
@@ -150,7 +152,7 @@ inline constexpr EmergencyName emergency_names[] = {
 
 }  // namespace detail
 
-/// What an error code (object 603Fh, too) is about, in words.
+/// Returns the meaning of an error code, also of object 603Fh.
 [[nodiscard]] constexpr std::string_view describe_emergency(std::uint16_t code) noexcept {
   const auto* const after = std::upper_bound(
       std::begin(detail::emergency_names), std::end(detail::emergency_names), code,
@@ -158,7 +160,7 @@ inline constexpr EmergencyName emergency_names[] = {
   return std::prev(after)->text;
 }
 
-/// The latest emergencies of a bus or a node, oldest first; what is older than `Capacity` is forgotten, but
+/// The latest emergencies of a bus or a node, oldest first. Older ones than the last `Capacity` are only
 /// counted.
 template <std::size_t Capacity>
 class EmergencyHistory {
@@ -169,18 +171,20 @@ class EmergencyHistory {
     Time time{};
   };
 
+  /// Adds an emergency that was received at `time`.
   constexpr void add(const Emergency& emergency, Time time) noexcept {
     entries_[static_cast<std::size_t>(total_ % Capacity)] = Entry{emergency, time};
     ++total_;
   }
+  /// The number of entries, at most `Capacity`.
   [[nodiscard]] constexpr std::size_t size() const noexcept {
     return static_cast<std::size_t>(std::min<std::uint64_t>(total_, Capacity));
   }
-  /// `i` below size(); 0 is the oldest.
+  /// Returns entry `i`, which must be below size(); 0 is the oldest.
   [[nodiscard]] constexpr const Entry& operator[](std::size_t i) const noexcept {
     return entries_[static_cast<std::size_t>((total_ - size() + i) % Capacity)];
   }
-  /// All that ever came.
+  /// The number of all emergencies so far.
   [[nodiscard]] constexpr std::uint64_t total() const noexcept { return total_; }
 
  private:

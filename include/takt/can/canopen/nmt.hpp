@@ -1,7 +1,6 @@
-// Network management (CiA 301, 7.2.8): the commands by which a master starts and stops its nodes, the
-// boot-up and heartbeat messages by which nodes say that they live, and who watches them. A node that boots
-// up again has forgotten what it was told: NodeMonitor counts boot-ups for that reason. All of it is
-// real-time safe.
+// Network management (CiA 301, 7.2.8): commands that start and stop nodes, boot-up and heartbeat messages,
+// and their supervision. A node that boots up again has lost its configuration; NodeMonitor counts boot-ups
+// for that reason. Real-time safe.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +11,7 @@
 
 namespace takt::can::canopen {
 
+/// The commands of the master.
 enum class NmtCommand : std::uint8_t {
   start = 0x01,
   stop = 0x02,
@@ -22,6 +22,7 @@ enum class NmtCommand : std::uint8_t {
 
 inline constexpr std::uint8_t all_nodes = 0;
 
+/// A command of the master to one node or to all.
 struct NmtMessage {
   NmtCommand command = NmtCommand::start;
   std::uint8_t node = all_nodes;
@@ -29,13 +30,15 @@ struct NmtMessage {
   friend constexpr bool operator==(const NmtMessage&, const NmtMessage&) = default;
 };
 
+/// The states of a node.
 enum class NmtState : std::uint8_t {
-  boot_up = 0x00,  ///< said once, after a start or a reset; pre-operational from then on
+  boot_up = 0x00,  ///< sent once after a start or reset; then the node is pre-operational
   stopped = 0x04,
   operational = 0x05,  ///< the only state with process data
   pre_operational = 0x7F,
 };
 
+/// A heartbeat or boot-up message of a node.
 struct Heartbeat {
   std::uint8_t node = 1;
   NmtState state = NmtState::boot_up;
@@ -56,7 +59,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// Errors: unknown_node, bad_value.
+/// Encodes a command. Errors: unknown_node, bad_value.
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const NmtMessage& message) noexcept {
   if (message.node > max_node) return fail(Errc::unknown_node);
   if (!detail::is_known(message.command)) return fail(Errc::bad_value);
@@ -66,7 +69,7 @@ namespace detail {
   return {};
 }
 
-/// Errors: wrong_format, unexpected_id, wrong_length, unknown_node, bad_value.
+/// Decodes a command. Errors: wrong_format, unexpected_id, wrong_length, unknown_node, bad_value.
 [[nodiscard]] constexpr Result<NmtMessage> decode_nmt(const Frame& frame) noexcept {
   if (const Status format = detail::check_format(frame); !format) return fail(format.error());
   if (frame.id != nmt_id) return fail(Errc::unexpected_id);
@@ -77,7 +80,7 @@ namespace detail {
   return message;
 }
 
-/// Errors: unknown_node, bad_value.
+/// Encodes a heartbeat. Errors: unknown_node, bad_value.
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const Heartbeat& heartbeat) noexcept {
   if (!is_node(heartbeat.node)) return fail(Errc::unknown_node);
   if (!detail::is_known(heartbeat.state)) return fail(Errc::bad_value);
@@ -86,8 +89,8 @@ namespace detail {
   return {};
 }
 
-/// Errors: wrong_format, unexpected_id, wrong_length, bad_value (also: an answer to node guarding, whose bit
-/// 7 toggles).
+/// Decodes a heartbeat. Errors: wrong_format, unexpected_id, wrong_length, bad_value. An answer to node
+/// guarding, whose bit 7 toggles, is also a bad_value.
 [[nodiscard]] constexpr Result<Heartbeat> decode_heartbeat(const Frame& frame) noexcept {
   const auto node = detail::node_of(frame, heartbeat_base, 1);
   if (!node) return fail(node.error());
@@ -96,13 +99,13 @@ namespace detail {
   return heartbeat;
 }
 
-/// The consumer of one node's heartbeat. It watches from the first message on, as the standard has it.
+/// Consumes the heartbeat of one node. Supervision starts with the first message, as the standard defines.
 class NodeMonitor {
  public:
-  /// `timeout` must be longer than the node's heartbeat period: 1.5 to 3 times as long is usual.
+  /// Argument `timeout`: must be longer than the node's heartbeat period; usual are 1.5 to 3 periods.
   explicit constexpr NodeMonitor(Duration timeout) noexcept : timeout_(timeout) {}
 
-  /// A boot-up or heartbeat that ended on the bus at `time`.
+  /// Takes a boot-up or heartbeat whose frame ended at `time`.
   constexpr void heard(NmtState state, Time time) noexcept {
     if (state == NmtState::boot_up) ++boot_ups_;
     state_ = state == NmtState::boot_up ? NmtState::pre_operational : state;
@@ -110,17 +113,19 @@ class NodeMonitor {
     heard_ = true;
     lost_ = false;
   }
-  /// Once per cycle: a node that has said nothing for longer than the time-out is lost until it is heard
-  /// again.
+  /// Checks the timeout; call it once per cycle. A node without a message for longer is lost until it is
+  /// heard again.
   constexpr void check(Time now) noexcept { lost_ = heard_ && now - last_ > timeout_; }
 
+  /// Returns whether any message was received.
   [[nodiscard]] constexpr bool heard() const noexcept { return heard_; }
+  /// Returns whether the node timed out at the last check().
   [[nodiscard]] constexpr bool lost() const noexcept { return lost_; }
-  /// What it last said; nothing before it was heard, and while it is lost.
+  /// The last reported state; nullopt before the first message and while the node is lost.
   [[nodiscard]] constexpr std::optional<NmtState> state() const noexcept {
     return heard_ && !lost_ ? std::optional(state_) : std::nullopt;
   }
-  /// One more each time that the node starts anew, without its configuration.
+  /// The number of boot-ups. After each one the node has lost its configuration.
   [[nodiscard]] constexpr std::uint32_t boot_ups() const noexcept { return boot_ups_; }
 
  private:
@@ -132,20 +137,21 @@ class NodeMonitor {
   bool lost_ = false;
 };
 
-/// Says when the next heartbeat is due: at once, then once per period. After a pause it goes on from there:
-/// heartbeats that were missed are not made up for.
+/// Times the heartbeats of a producer: the first is due at once, then one per period. Heartbeats missed in a
+/// pause are not sent later.
 class HeartbeatTimer {
  public:
-  /// A period of zero or less: never due.
+  /// Argument `period`: zero or less means never due.
   explicit constexpr HeartbeatTimer(Duration period) noexcept : period_(period) {}
 
+  /// Returns whether a heartbeat is due now; if so, the next is due one period later.
   [[nodiscard]] constexpr bool due(Time now) noexcept {
     if (period_ <= Duration{0} || (started_ && now < next_)) return false;
     next_ = started_ && next_ + period_ > now ? next_ + period_ : now + period_;
     started_ = true;
     return true;
   }
-  /// When; a point in the past before the first.
+  /// The time of the next heartbeat; in the past before the first one.
   [[nodiscard]] constexpr Time next() const noexcept { return period_ <= Duration{0} ? Time::max() : next_; }
 
  private:

@@ -1,16 +1,16 @@
-// Process data objects (CiA 301, 7.2.2): what a node says and hears every cycle, in frames whose content is
-// chosen by mapping objects into them. plan_pdo() makes the list of SDO writes that sets one up, in the order
-// that the standard demands and devices insist on:
+// Process data objects (CiA 301, 7.2.2): the frames that a node sends and receives every cycle. Their content
+// is configured by mapping objects into them. The function plan_pdo() makes the SDO writes that configure one
+// PDO. The standard demands this order, and devices insist on it:
 //
-//   1. communication parameter, identifier with bit 31: the PDO is out of use
-//   2. mapping, sub-index 0 := 0: the mapping may be changed
-//   3. mapping, sub-indexes 1..n: index, sub-index and length of each object
-//   4. mapping, sub-index 0 := n: the mapping is checked and stands
-//   5. communication parameter, transmission type
-//   6. communication parameter, identifier without bit 31: the PDO is in use
+// - step 1: communication parameter, identifier with bit 31: the PDO is disabled
+// - step 2: mapping, sub-index 0 := 0: the mapping may be changed
+// - step 3: mapping, sub-indexes 1 to n: index, sub-index and length of each object
+// - step 4: mapping, sub-index 0 := n: the device checks and activates the mapping
+// - step 5: communication parameter, transmission type
+// - step 6: communication parameter, identifier without bit 31: the PDO is enabled
 //
-// Nodes must be pre-operational meanwhile. "Receive" and "transmit" are what the *node* does. Real-time safe
-// and usable in constant expressions.
+// The node must be pre-operational meanwhile. "Receive" and "transmit" are from the view of the *node*.
+// Real-time safe and usable in constant expressions.
 #pragma once
 
 #include <array>
@@ -24,17 +24,18 @@ namespace takt::can::canopen {
 
 enum class PdoDirection : std::uint8_t { receive, transmit };
 
-/// Transmission types, sub-index 2 of the communication parameter. 1 to 240: at every nth SYNC.
+/// Transmission types, sub-index 2 of the communication parameter. The types 1 to 240 mean every nth SYNC.
 inline constexpr std::uint8_t every_sync = 1;
-inline constexpr std::uint8_t acyclic_sync = 0;  ///< at a SYNC, when something happened before it
+inline constexpr std::uint8_t acyclic_sync = 0;  ///< at the SYNC after an event
 inline constexpr std::uint8_t event_driven = 255;
 
-/// The identifier that PDO 1 to 4 of a node has when nobody says otherwise (predefined connection set).
+/// Returns the default identifier of PDO 1 to 4 of a node (predefined connection set).
 [[nodiscard]] constexpr std::uint32_t pdo_id(PdoDirection direction, std::uint8_t number,
                                              std::uint8_t node) noexcept {
   return (direction == PdoDirection::transmit ? 0x080U : 0x100U) + 0x100U * number + node;
 }
 
+/// An object in a PDO's mapping, and its length.
 struct MappedObject {
   Address object;
   std::uint8_t bits = 32;  ///< a multiple of 8
@@ -42,30 +43,31 @@ struct MappedObject {
   friend constexpr bool operator==(const MappedObject&, const MappedObject&) = default;
 };
 
-inline constexpr std::size_t max_mapped = 8;  ///< objects of a byte each in a classic frame
+inline constexpr std::size_t max_mapped = 8;  ///< objects of one byte each in a classic frame
 
-/// The writes of one PDO, in their order.
+/// The SDO writes of one PDO, in order.
 struct PdoPlan {
   static constexpr std::size_t capacity = max_mapped + 5;
 
   std::array<ObjectWrite, capacity> list{};
   std::size_t count = 0;
-  std::uint32_t id = 0;     ///< of the PDO's frames
-  std::uint8_t length = 0;  ///< of the PDO's frames
+  std::uint32_t id = 0;     ///< identifier of the PDO's frames
+  std::uint8_t length = 0;  ///< data bytes of the PDO's frames
 
+  /// The SDO writes, in order.
   [[nodiscard]] constexpr std::span<const ObjectWrite> writes() const noexcept {
     return std::span<const ObjectWrite>(list).first(count);
   }
 };
 
-/// The writes that make PDO `number` (1..4) of a node carry `objects`, in this order. Errors: unknown_node,
-/// out_of_range (number, or a transmission type that is reserved: 241..251), wrong_count (no object),
-/// bad_layout (an object that is not of whole bytes), payload_too_long (more than 8 bytes).
+/// Returns the writes that make PDO `number` (1 to 4) of a node carry `objects`, in this order. Errors:
+/// unknown_node, wrong_count (no object), bad_layout (an object is not whole bytes), payload_too_long (more
+/// than 8 bytes), out_of_range. The latter is for `number` and for reserved transmission types (241 to 251).
 [[nodiscard]] constexpr Result<PdoPlan> plan_pdo(PdoDirection direction, std::uint8_t number,
                                                  std::uint8_t node, std::uint8_t transmission_type,
                                                  std::span<const MappedObject> objects) noexcept {
   constexpr std::uint32_t out_of_use = std::uint32_t{1} << 31;
-  constexpr std::uint32_t no_remote_request = std::uint32_t{1} << 30;  // many devices allow nothing else
+  constexpr std::uint32_t no_remote_request = std::uint32_t{1} << 30;  // many devices accept only this
   if (!is_node(node)) return fail(Errc::unknown_node);
   if (number < 1 || number > 4) return fail(Errc::out_of_range);
   if (transmission_type > 240 && transmission_type < 252) return fail(Errc::out_of_range);

@@ -1,7 +1,7 @@
-// Service data objects (CiA 301, 7.2.4): the words that client and server exchange to read and write entries
-// of an object dictionary, up to four bytes at once (expedited), more in segments of seven. Here are the
-// abort codes and the frames; sdo_client.hpp and sdo_server.hpp are the two sides. Block transfers are not
-// offered: a client asks for them, a server need not have them. Real-time safe.
+// Service data objects (CiA 301, 7.2.4) read and write entries of an object dictionary. Up to four bytes fit
+// in one frame (expedited); longer values take segments of seven bytes. This header has the abort codes and
+// the frames. The two ends are sdo_client.hpp and sdo_server.hpp. Block transfers are not supported: only a
+// client requests them, and servers need not support them. Real-time safe.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace takt::can::canopen {
 
-/// Why a transfer was given up, by either side. A device may send any other number.
+/// The reason why either side aborted a transfer. A device may send any other number.
 enum class SdoAbort : std::uint32_t {
   none = 0,
   toggle = 0x0503'0000,
@@ -51,6 +51,7 @@ enum class SdoAbort : std::uint32_t {
   no_data = 0x0800'0024,
 };
 
+/// Returns the meaning of an abort code, as text.
 [[nodiscard]] constexpr std::string_view describe(SdoAbort code) noexcept {
   switch (code) {
     case SdoAbort::none:
@@ -127,7 +128,7 @@ inline constexpr std::size_t sdo_length = 8;
 inline constexpr std::size_t sdo_segment = 7;
 inline constexpr std::size_t sdo_expedited = 4;
 
-// The upper three bits of the first byte. Requests and answers share the numbers, not the meanings.
+// The upper three bits of the first byte. Requests and answers use the same numbers with different meanings.
 inline constexpr std::uint8_t command_mask = 0xE0;
 inline constexpr std::uint8_t download_segment_request = 0x00;
 inline constexpr std::uint8_t download_request = 0x20;
@@ -138,7 +139,7 @@ inline constexpr std::uint8_t download_segment_reply = 0x20;
 inline constexpr std::uint8_t upload_reply = 0x40;
 inline constexpr std::uint8_t download_reply = 0x60;
 inline constexpr std::uint8_t abort_command = 0x80;
-// And the lower ones.
+// The lower bits of the first byte.
 inline constexpr std::uint8_t toggle_bit = 0x10;
 inline constexpr std::uint8_t expedited_bit = 0x02;
 inline constexpr std::uint8_t size_bit = 0x01;
@@ -151,7 +152,7 @@ inline constexpr std::uint8_t last_bit = 0x01;
   return static_cast<std::uint32_t>(load_little<4>(frame.data.data() + 4));
 }
 
-/// A frame with an address and a number: requests, replies and aborts.
+/// A frame with an address and a number: request, reply or abort.
 [[nodiscard]] constexpr Frame sdo_frame(std::uint32_t id, unsigned command, Address object,
                                         std::uint32_t number = 0) noexcept {
   Frame frame;
@@ -163,7 +164,7 @@ inline constexpr std::uint8_t last_bit = 0x01;
   return frame;
 }
 
-/// Up to four bytes at once, in the answer to an upload and in the request of a download.
+/// Up to four bytes in one frame: the answer to an upload or the request of a download.
 [[nodiscard]] constexpr Frame expedited_frame(std::uint32_t id, unsigned command, Address object,
                                               std::span<const std::uint8_t> data) noexcept {
   const auto unused = static_cast<unsigned>(sdo_expedited - data.size());

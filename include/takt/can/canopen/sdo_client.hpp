@@ -1,16 +1,19 @@
-// The master's side of the SDO of one node: one transfer at a time, no memory of its own, no clock, no bus.
+// The master's end of the SDO of one node: one transfer at a time. It has no clock, no bus, and no buffer of
+// its own.
 //
-//     client.download({0x6060, 0}, bytes);            // or upload(address, room); both only begin
+//     client.download({0x6060, 0}, bytes);            // or upload(address, room); both only start
+//
 //     each cycle:  for frames of the node: client.receive(frame);
+//
 //                  if (client.state() == SdoState::busy)
 //                    if (auto frame = client.poll(now)) send(*frame);
-//     until state() is done or aborted; then abort() says why.
+//     until state() is done or aborted; then abort() gives the reason
 //
-// A client sends one frame and waits for the answer, so a transfer costs at most one frame in each direction
-// per call of poll(). How many clients may poll in one cycle is the budget of whoever calls them. Every
-// answer is checked: whose it is, which step it answers, its toggle bit, and the sizes that it claims; a
-// server that lies gets the abort code that the standard has for it, and the transfer has failed. Answers to
-// other objects are late ones of an earlier transfer, and passed over. Real-time safe.
+// A client sends one frame and waits for the answer. So a transfer costs at most one frame in each direction
+// per call of poll(). The caller limits how many clients poll in one cycle. Every answer is checked: node,
+// transfer step, toggle bit, and the stated sizes. An invalid answer aborts the transfer with the abort code
+// of the standard. Answers to other objects are late ones of an earlier transfer, and are ignored. Real-time
+// safe. One thread.
 #pragma once
 
 #include <algorithm>
@@ -27,13 +30,14 @@ namespace takt::can::canopen {
 
 enum class SdoState : std::uint8_t { idle, busy, done, aborted };
 
+/// The SDO client of one node.
 class SdoClient {
  public:
-  /// `node` must be is_node(). A server that needs longer than `timeout` for an answer has failed.
+  /// Arguments: `node`, for which is_node() must be true; `timeout`, the longest time for each answer.
   constexpr SdoClient(std::uint8_t node, Duration timeout) noexcept : timeout_(timeout), node_(node) {}
 
-  /// Begins to write an object. `data` must stay where it is until the transfer is over. A transfer that is
-  /// under way is forgotten, which the server takes as its end, too. Error: wrong_length (nothing to write).
+  /// Starts to write an object. The bytes in `data` must stay in place until the transfer ends. A transfer in
+  /// progress is dropped, and the server drops it, too. Error: wrong_length (no data).
   [[nodiscard]] constexpr Status download(Address object, std::span<const std::uint8_t> data) noexcept {
     if (data.empty()) return fail(Errc::wrong_length);
     begin(object, Step::download);
@@ -41,7 +45,7 @@ class SdoClient {
     own_bytes_ = 0;
     return {};
   }
-  /// The same for a number, which the client keeps. Error: wrong_length (not 1 to 4 bytes).
+  /// Starts to write a number, which the client copies. Error: wrong_length (not 1 to 4 bytes).
   [[nodiscard]] constexpr Status download(const ObjectWrite& write) noexcept {
     if (write.bytes < 1 || write.bytes > number_.size()) return fail(Errc::wrong_length);
     begin(write.object, Step::download);
@@ -49,20 +53,20 @@ class SdoClient {
     own_bytes_ = write.bytes;
     return {};
   }
-  /// Begins to read an object into `room`, which must stay where it is until the transfer is over.
+  /// Starts to read an object into `room`, which must stay in place until the transfer ends.
   constexpr void upload(Address object, std::span<std::uint8_t> room) noexcept {
     begin(object, Step::upload);
     room_ = room;
   }
 
   [[nodiscard]] constexpr SdoState state() const noexcept { return state_; }
-  /// After SdoState::aborted: why. Any number, when the server says so.
+  /// The reason after SdoState::aborted. The server may send any number.
   [[nodiscard]] constexpr SdoAbort abort() const noexcept { return abort_; }
-  /// After an upload that is done: what was read. Nothing after a download.
+  /// The bytes of a completed upload; empty after a download.
   [[nodiscard]] constexpr std::span<const std::uint8_t> received() const noexcept {
     return std::span<const std::uint8_t>(room_).first(std::min(transferred_, room_.size()));
   }
-  /// What was read as a number: its first bytes, at most four.
+  /// The received bytes as a number: the first four at most.
   [[nodiscard]] constexpr std::uint32_t number() const noexcept {
     std::array<std::uint8_t, 4> bytes{};
     const auto read = received();
@@ -70,9 +74,8 @@ class SdoClient {
     return static_cast<std::uint32_t>(load_little<4>(bytes.data()));
   }
 
-  /// The frame that is to be sent now, if there is one. Each frame is given out once: one that the bus has no
-  /// room for ends in a time-out. A transfer whose time is up becomes aborted here, and the abort is the
-  /// frame.
+  /// Returns the frame to send now, if any. Each frame is returned once; if the bus has no room for it, the
+  /// transfer times out. A timeout changes the state to aborted and returns the abort frame.
   [[nodiscard]] constexpr std::optional<Frame> poll(Time now) noexcept {
     if (waiting_ && state_ == SdoState::busy && now >= deadline_) give_up(SdoAbort::timeout);
     if (!due_) return std::nullopt;
@@ -82,18 +85,18 @@ class SdoClient {
     deadline_ = now + timeout_;
     return next_frame();
   }
-  /// Whether poll() has a frame to give at this time.
+  /// Returns whether poll() has a frame at this time.
   [[nodiscard]] constexpr bool wants_to_send(Time now) const noexcept {
     return due_ || (waiting_ && state_ == SdoState::busy && now >= deadline_);
   }
 
-  /// A frame of the node's SDO. Errors, after which nothing has changed: wrong_format, unexpected_id,
+  /// Takes a frame of the node's SDO. On an error nothing changes. Errors: wrong_format, unexpected_id,
   /// wrong_length.
   constexpr Status receive(const Frame& frame) noexcept {
     const auto node = detail::node_of(frame, sdo_reply_base, detail::sdo_length);
     if (!node) return fail(node.error());
     if (*node != node_) return fail(Errc::unexpected_id);
-    if (state_ != SdoState::busy || !waiting_) return {};  // late: nobody waits for it any more
+    if (state_ != SdoState::busy || !waiting_) return {};  // late: no answer is expected
     if ((frame.data[0] & detail::command_mask) == detail::abort_command) {
       if (detail::address_in(frame) == object_) {
         end(SdoState::aborted, static_cast<SdoAbort>(detail::number_in(frame)));
@@ -124,7 +127,7 @@ class SdoClient {
     abort_ = why;
     waiting_ = due_ = false;
   }
-  /// Aborted by us: the server is told so.
+  /// Aborts from this end: the server is notified.
   constexpr void give_up(SdoAbort why) noexcept {
     end(SdoState::aborted, why);
     due_ = true;
@@ -207,7 +210,7 @@ class SdoClient {
     if ((command & detail::expedited_bit) != 0) {
       const std::size_t claimed = detail::expedited_size(command);
       const bool fits = claimed <= room_.size();
-      // Without a size four bytes came, of which only the room knows how many count.
+      // Without a size the frame has four bytes. Only the room shows how many of them count.
       if (!fits && (command & detail::size_bit) != 0) return give_up(SdoAbort::out_of_memory);
       transferred_ = std::min(claimed, room_.size());
       std::copy_n(frame.data.begin() + 4, transferred_, room_.begin());
@@ -241,17 +244,17 @@ class SdoClient {
   std::span<const std::uint8_t> external_{};
   std::span<std::uint8_t> room_{};
   std::size_t transferred_ = 0;
-  std::optional<std::uint32_t> size_{};  ///< that the server promised
+  std::optional<std::uint32_t> size_{};  ///< size that the server announced
   std::array<std::uint8_t, 4> number_{};
-  std::uint8_t own_bytes_ = 0;  ///< of number_, which are written; 0: the external ones are
+  std::uint8_t own_bytes_ = 0;  ///< bytes to write from number_; 0: write the external data
   Address object_{};
   SdoAbort abort_ = SdoAbort::none;
   std::uint8_t node_;
   Step step_ = Step::upload;
   SdoState state_ = SdoState::idle;
   bool toggle_ = false;
-  bool due_ = false;      ///< a frame is to be sent
-  bool waiting_ = false;  ///< for the answer to one that was
+  bool due_ = false;      ///< a frame is due
+  bool waiting_ = false;  ///< waiting for the answer to a frame
 };
 
 }  // namespace takt::can::canopen

@@ -1,5 +1,5 @@
-// The device's side of SDO: answers requests out of an object dictionary. For simulated devices and for small
-// real ones. No bus, no clock: a request goes in, its answer comes out. Real-time safe as far as the
+// The device's end of SDO: answers requests from an object dictionary. For simulated devices and for small
+// real ones. It has no bus and no clock: a request goes in, the answer comes out. Real-time safe if the
 // dictionary is.
 #pragma once
 
@@ -16,9 +16,10 @@
 
 namespace takt::can::canopen {
 
-/// What a server needs of its dictionary.
-///   read(address, room)   copies an object's value into the room; how many bytes that were, or why not
-///   write(address, data)  takes a new value; SdoAbort::none, or why not
+/// The object dictionary of a server:
+/// - read(address, room): copies an object's value into the room. Returns the number of bytes, or an abort
+///   code.
+/// - write(address, data): sets a new value. Returns SdoAbort::none, or an abort code.
 // clang-format off
 template <class D>
 concept ObjectDictionary = requires(D& d, Address a, std::span<std::uint8_t> room, std::span<const std::uint8_t> data) {
@@ -27,14 +28,15 @@ concept ObjectDictionary = requires(D& d, Address a, std::span<std::uint8_t> roo
 };
 // clang-format on
 
-/// Keeps one transfer of at most `Capacity` bytes. A new request ends a transfer that was under way.
+/// Holds one transfer of at most `Capacity` bytes. A new request ends the current transfer.
 template <std::size_t Capacity>
 class SdoServer {
  public:
   static_assert(Capacity >= 4);
+  /// Argument: the number of this device, for which is_node() must be true.
   explicit constexpr SdoServer(std::uint8_t node) noexcept : node_(node) {}
 
-  /// The answer to a frame, if it wants one. Errors: wrong_format, unexpected_id, wrong_length.
+  /// Returns the answer to a frame, if it needs one. Errors: wrong_format, unexpected_id, wrong_length.
   template <ObjectDictionary Dictionary>
   [[nodiscard]] constexpr Result<std::optional<Frame>> receive(const Frame& frame,
                                                                Dictionary& dictionary) noexcept {
@@ -43,7 +45,7 @@ class SdoServer {
     if (*node != node_) return fail(Errc::unexpected_id);
     return answer(frame, dictionary);
   }
-  /// Forgets a transfer that is under way.
+  /// Cancels the current transfer without an answer.
   constexpr void reset() noexcept { step_ = Step::idle; }
 
  private:
@@ -144,7 +146,7 @@ class SdoServer {
 
   std::array<std::uint8_t, Capacity> buffer_{};
   std::size_t transferred_ = 0;
-  std::optional<std::uint32_t> size_{};  ///< of the object, where it is known
+  std::optional<std::uint32_t> size_{};  ///< size of the object, if known
   Address object_{};
   std::uint8_t node_;
   Step step_ = Step::idle;

@@ -1,5 +1,5 @@
-// SYNC (CiA 301, 7.2.5): the message at which all nodes latch what they measured and take over what they were
-// told, with or without a counter. Real-time safe.
+// SYNC (CiA 301, 7.2.5): at this message all nodes latch their measured values and apply their commands. It
+// may carry a counter. Real-time safe.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace takt::can::canopen {
 
-/// `counter` 0 stands for a SYNC without one.
+/// A SYNC message. `counter` 0 means a SYNC without a counter.
 struct Sync {
   std::uint8_t counter = 0;
 
@@ -17,7 +17,7 @@ struct Sync {
 
 inline constexpr std::uint8_t max_sync_counter = 240;
 
-/// Error: bad_value.
+/// Encodes a SYNC. Error: bad_value (counter).
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const Sync& sync) noexcept {
   if (sync.counter > max_sync_counter) return fail(Errc::bad_value);
   detail::begin(frame, sync_id, sync.counter == 0 ? 0 : 1);
@@ -25,7 +25,7 @@ inline constexpr std::uint8_t max_sync_counter = 240;
   return {};
 }
 
-/// Errors: wrong_format, unexpected_id, wrong_length, bad_value (counter).
+/// Decodes a SYNC. Errors: wrong_format, unexpected_id, wrong_length, bad_value (counter).
 [[nodiscard]] constexpr Result<Sync> decode_sync(const Frame& frame) noexcept {
   if (const Status format = detail::check_format(frame); !format) return fail(format.error());
   if (frame.id != sync_id) return fail(Errc::unexpected_id);
@@ -35,23 +35,24 @@ inline constexpr std::uint8_t max_sync_counter = 240;
   return Sync{frame.data[0]};
 }
 
-/// Makes one SYNC after the other.
+/// Produces the SYNC messages of a bus.
 class SyncProducer {
  public:
-  /// `overflow` is what stands in object 1019h of the nodes: 0 for no counter, else the counter runs from 1
-  /// to it (2..240, a number beyond is taken as the nearest).
+  /// Argument `overflow`: the value of object 1019h of the nodes. With 0 there is no counter. Otherwise the
+  /// counter runs from 1 to it; values are clamped to 2 to 240.
   explicit constexpr SyncProducer(std::uint8_t overflow = 0) noexcept
       : overflow_(overflow == 0                 ? 0
                   : overflow < 2                ? 2
                   : overflow < max_sync_counter ? overflow
                                                 : 240) {}
 
+  /// Returns the next SYNC, with its counter.
   [[nodiscard]] constexpr Sync next() noexcept {
     if (overflow_ == 0) return {};
     counter_ = counter_ == overflow_ ? 1 : static_cast<std::uint8_t>(counter_ + 1);
     return {counter_};
   }
-  /// The next one is the first again: nodes that were stopped count anew.
+  /// Restarts the counter, for nodes that were stopped.
   constexpr void restart() noexcept { counter_ = 0; }
 
  private:

@@ -1,26 +1,29 @@
-// One CiA 402 drive, as its master sees it, cycle by cycle: what the drive said goes in, what it is to be told
-// comes out. No bus, no units but the drive's own.
+// The master of one CiA 402 drive. Each cycle it takes the drive's feedback and a demand, and returns the
+// command. It has no bus, and uses the drive's own units.
 //
-//     control.heard(feedback, time);                        // whenever its transmit PDO came
+//     control.heard(feedback, time);                        // for each received transmit PDO
 //     each cycle:  command = control.step(demand, now);     // into its receive PDO
 //
-// The rules that make drives come up without a jump, and stay down when they should:
-//  * one transition of the state machine per cycle, towards Demand::target (state.hpp);
-//  * operation is not enabled before the drive has confirmed its mode (6061h = 6060h). A mode that changes
-//    while it is enabled takes effect when it is confirmed. Until then the mode that it says it is in is told what it was told
-//    before, and what that mode does not use is such that the new one would not move either; but no longer than a drive may be
-//    silent, and not while it is to halt: then it is without velocity and torque, and profile modes and homing are halted;
-//  * as long as operation is known not to be enabled, the target position is the measured one, velocity and torque are zero;
-//  * a fault stays until Demand::clear_fault; then bit 7 rises, a few times, held long enough for drives that
-//    look at their control word less often than every cycle;
-//  * profile position: a new target goes through the handshake of bits 4 and 12, the latest one wins;
-//  * homing runs while Demand::home says so; what the drive still reports of an earlier one does not count;
-//  * a drive that leaves cycles unanswered for too long is silent, and in no state until it is heard again. One that was enabled
-//    may be so still: it is held where it was last told to be, without velocity or torque, and also when it is heard
-//    again, until something else than operation was wanted of it: the demand has gone on meanwhile;
-//  * one status word that makes no sense changes nothing: what was enabled goes on.
+// Rules that start a drive without a jump, and keep it off when it must be off:
+// - One transition of the state machine per cycle, towards Demand::target (state.hpp).
+// - Operation is enabled only after the drive has confirmed its mode (6061h = 6060h).
+// - A mode change of an enabled drive takes effect when the drive confirms it. Until then the reported mode
+//   keeps its last setpoints. All other setpoints are chosen so that the new mode does not move the drive
+//   either. If the drive does not confirm within DriveOptions::silence, or has to halt, velocity and torque
+//   are zero. Profile modes and homing are then halted.
+// - While operation is certainly not enabled, the target position is the measured one. Velocity and torque
+//   are zero.
+// - A fault stays until Demand::clear_fault. Then bit 7 rises several times. Each pulse spans several cycles,
+//   for drives that read their control word less often than once per cycle.
+// - Profile position: each new target uses the handshake of bits 4 and 12; the latest target wins.
+// - Homing runs while Demand::home is set. Reports about an earlier homing are ignored.
+// - A drive without feedback for too long is silent, and has no state until it answers again.
+// - A drive that became silent while enabled may still be enabled. It is held at its last target position,
+//   without velocity and torque. It stays held after it answers again, until Demand::target was something
+//   other than operation_enabled. Reason: the demand has moved on meanwhile.
+// - One invalid status word changes nothing: an enabled drive continues.
 //
-// Real-time safe and usable in constant expressions.
+// Real-time safe and usable in constant expressions. One thread.
 #pragma once
 
 #include <cstdint>
@@ -31,32 +34,35 @@
 
 namespace takt::can::cia402 {
 
-/// What somebody wants of a drive.
+/// The demand to a drive, in the drive's own units. Torque in thousandths of the rated torque.
 struct Demand {
   Target target = Target::off;
   Mode mode = Mode::cyclic_position;
-  bool clear_fault = false;  ///< for one cycle
-  bool halt =
-      false;  ///< profile modes and homing: bit 8; cyclic modes: hold the last position, no velocity or torque
-  bool home = false;  ///< in Mode::homing: run
+  bool clear_fault = false;  ///< set it for one cycle
+  /// Profile modes and homing: sets bit 8. Cyclic modes: holds the last position, without velocity and
+  /// torque.
+  bool halt = false;
+  bool home = false;  ///< in Mode::homing: run homing
   std::int32_t position = 0;
   std::int32_t velocity = 0;
   std::int16_t torque = 0;
 };
 
+/// The options of one drive.
 struct DriveOptions {
-  Duration silence{50'000'000};                  ///< a drive that tells no state for longer is silent
-  Duration mode_timeout{1'000'000'000};          ///< a mode that is not confirmed for longer is refused
-  QuickStop quick_stop = QuickStop::quick_ramp;  ///< what stands in object 605Ah
+  Duration silence{50'000'000};                  ///< without a valid state for longer, a drive is silent
+  Duration mode_timeout{1'000'000'000};          ///< a mode that is not confirmed within this time is refused
+  QuickStop quick_stop = QuickStop::quick_ramp;  ///< the value of object 605Ah
 };
 
+/// The state of one drive's master.
 class DriveControl {
  public:
   explicit constexpr DriveControl(const DriveOptions& options = {}) noexcept : options_(options) {}
 
-  // ---- What the drive says
+  // ---- Feedback of the drive
 
-  /// A transmit PDO came, at `time`.
+  /// Takes the feedback of a transmit PDO that was received at `time`.
   constexpr void heard(const Feedback& feedback, Time time) noexcept {
     const auto told = state_of(feedback.status_word);
     if (told) last_state_ = told;
@@ -67,47 +73,52 @@ class DriveControl {
     unanswered_ = 0;
     is_news_ = true;
   }
-  /// Forgets the drive: it was started anew.
+  /// Forgets all feedback, for a drive that was restarted.
   constexpr void reset() noexcept { *this = DriveControl(options_); }
 
+  /// Returns whether any feedback was received.
   [[nodiscard]] constexpr bool heard() const noexcept { return heard_; }
+  /// The time of the last feedback.
   [[nodiscard]] constexpr Time heard_at() const noexcept { return heard_at_; }
-  /// Whether it has been silent for too long, as of the last step().
+  /// Returns whether the drive was silent for too long at the last step().
   [[nodiscard]] constexpr bool silent() const noexcept { return silent_; }
-  /// Steps, and so SYNCs, since it was last heard.
+  /// The number of steps, and so of SYNCs, since the last feedback.
   [[nodiscard]] constexpr std::uint32_t unanswered() const noexcept { return unanswered_; }
+  /// The last feedback.
   [[nodiscard]] constexpr const Feedback& feedback() const noexcept { return feedback_; }
-  /// Nothing before it was heard, while it is silent, and when its status word makes no sense.
+  /// The state of the drive; nullopt before the first feedback, while silent, and for an invalid status word.
   [[nodiscard]] constexpr std::optional<State> state() const noexcept {
     return heard_ && !silent_ ? state_of(feedback_.status_word) : std::nullopt;
   }
+  /// Returns whether the state is operation_enabled.
   [[nodiscard]] constexpr bool enabled() const noexcept { return state() == State::operation_enabled; }
-  /// Whether it may be enabled, for all that it has said: the last that it told of its state was that it is, however long ago.
+  /// Returns whether the last valid state was operation_enabled, however old it is.
   [[nodiscard]] constexpr bool may_be_enabled() const noexcept {
     return last_state_ == State::operation_enabled;
   }
-  /// Whether it fell silent when it was enabled, and is held until Demand::target is another one than operation_enabled.
+  /// Returns whether the drive became silent while enabled. It is held until Demand::target is not
+  /// operation_enabled.
   [[nodiscard]] constexpr bool held() const noexcept { return held_; }
-  /// Whether the drive says that it is in the mode that it was last told.
+  /// Returns whether the drive reports the mode of the last command.
   [[nodiscard]] constexpr bool mode_confirmed() const noexcept {
     return heard_ && feedback_.mode == command_.mode && command_.mode != Mode::none;
   }
-  /// The mode was not confirmed in time: the drive does not have it, or not now.
+  /// Returns whether the drive did not confirm the mode in time: it lacks the mode, or refuses it now.
   [[nodiscard]] constexpr bool mode_refused() const noexcept { return mode_refused_; }
 
-  /// Bit 10 of the status word, where it is about the target that was last demanded: in profile position not
-  /// before that one is acknowledged, and never while the drive is not enabled.
+  /// Returns bit 10 of the status word if it refers to the latest target. False while the drive is not
+  /// enabled. In profile position it is false until the drive has acknowledged the target.
   [[nodiscard]] constexpr bool target_reached() const noexcept {
     if (!enabled() || held_ || !mode_confirmed()) return false;
     if (command_.mode == Mode::profile_position && !(sent_ && handshake_ == Handshake::idle)) return false;
     return (feedback_.status_word & status::target_reached) != 0;
   }
-  /// How far the homing is that was last demanded.
+  /// The state of the latest homing.
   [[nodiscard]] constexpr Homing homing() const noexcept { return homing_; }
 
-  // ---- What it is told
+  // ---- Commands to the drive
 
-  /// The command of this cycle.
+  /// Returns the command of this cycle. Call it once per cycle.
   [[nodiscard]] constexpr Command step(const Demand& demand, Time now) noexcept {
     silent_ = heard_ && now - told_at_ > options_.silence;
     if (unanswered_ < UINT32_MAX) ++unanswered_;
@@ -130,12 +141,12 @@ class DriveControl {
   }
 
  private:
-  static constexpr int pulse_cycles = 5;  // high, and low, for so long
+  static constexpr int pulse_cycles = 5;  // bit 7 is high, then low, for this many cycles each
   static constexpr int pulses = 4;
-  /// Since homing began; after it old news of another one are no longer to be feared.
+  /// After this time since the start of homing, the drive's reports no longer refer to an earlier homing.
   static constexpr Duration settling{100'000'000};
 
-  /// A drive whose mode is not confirmed gets no further than switched on.
+  /// Limits the target to switched_on until the mode is confirmed.
   [[nodiscard]] constexpr Target permitted(Target target) const noexcept {
     const bool enables = target == Target::operation_enabled && !enabled();
     return enables && !mode_confirmed() ? Target::switched_on : target;
@@ -173,7 +184,7 @@ class DriveControl {
     command_.velocity = 0;
     command_.torque = 0;
   }
-  /// The drive is in this mode, and may follow the one that it was told before it says so.
+  /// Setpoints while the mode is not confirmed: the drive is in this mode, or already in the commanded one.
   constexpr void keep_to(Mode mode, bool may_move) noexcept {
     if (mode != Mode::cyclic_position) command_.position = feedback_.position;
     if (!may_move || (mode != Mode::cyclic_velocity && mode != Mode::profile_velocity)) command_.velocity = 0;
@@ -229,7 +240,7 @@ class DriveControl {
     if (homing_ == Homing::running) command_.control_word |= control::start_homing;
   }
 
-  /// Whether bit 7 is high in this cycle.
+  /// Returns whether bit 7 is high in this cycle.
   constexpr bool reset_pulse(bool ordered) noexcept {
     if (ordered) clearing_ = 2 * pulse_cycles * pulses;
     if (state() != State::fault) clearing_ = 0;
@@ -242,19 +253,19 @@ class DriveControl {
 
   DriveOptions options_;
   Feedback feedback_{};
-  std::optional<State> last_state_;  ///< that it told
+  std::optional<State> last_state_;  ///< the last valid state
   Command command_{};
   Time heard_at_{};
-  Time told_at_{};  ///< when it last told a state
+  Time told_at_{};  ///< time of the last valid state
   Time mode_since_{};
   Time homing_since_{};
   std::uint32_t unanswered_ = 0;
-  int clearing_ = 0;  ///< cycles left of the pulses of bit 7
+  int clearing_ = 0;  ///< remaining cycles of the pulses of bit 7
   Handshake handshake_ = Handshake::idle;
   Homing homing_ = Homing::idle;
-  bool sent_ = false;  ///< profile position: some target since it was enabled
+  bool sent_ = false;  ///< profile position: a target was sent since it was enabled
   bool seen_running_ = false;
-  bool is_news_ = false;  ///< it was heard since homing began
+  bool is_news_ = false;  ///< feedback came since homing began
   bool heard_ = false;
   bool silent_ = false;
   bool held_ = false;

@@ -1,13 +1,13 @@
-// What master and drive say to each other in every cycle, in the PDOs that takt maps: the first pair is all
-// that position modes need, one frame each way; the second carries velocity and torque.
+// The process data between a master and a CiA 402 drive, in the PDOs that takt maps. The first pair is enough
+// for position modes, with one frame in each direction. The second pair carries velocity and torque.
 //
-//   receive PDO 1, 0x200+node, 7 bytes   control word 6040h, mode 6060h, target position 607Ah
-//   receive PDO 2, 0x300+node, 6 bytes   target velocity 60FFh, target torque 6071h
-//   transmit PDO 1, 0x180+node, 7 bytes  status word 6041h, mode 6061h, position 6064h
-//   transmit PDO 2, 0x280+node, 6 bytes  velocity 606Ch, torque 6077h
+// - receive PDO 1, 0x200+node, 7 bytes:  control word 6040h, mode 6060h, target position 607Ah
+// - receive PDO 2, 0x300+node, 6 bytes:  target velocity 60FFh, target torque 6071h
+// - transmit PDO 1, 0x180+node, 7 bytes: status word 6041h, mode 6061h, position 6064h
+// - transmit PDO 2, 0x280+node, 6 bytes: velocity 606Ch, torque 6077h
 //
-// Positions and velocities are in the drive's own units, torques in thousandths of the rated one. Real-time
-// safe and usable in constant expressions.
+// Positions and velocities are in the drive's own units, torques in thousandths of the rated torque.
+// Real-time safe and usable in constant expressions.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace takt::can::cia402 {
 
-/// What a drive said last.
+/// The latest feedback of a drive.
 struct Feedback {
   std::uint16_t status_word = 0;
   Mode mode = Mode::none;
@@ -30,7 +30,7 @@ struct Feedback {
   friend constexpr bool operator==(const Feedback&, const Feedback&) = default;
 };
 
-/// What it is told.
+/// The command to a drive.
 struct Command {
   std::uint16_t control_word = 0;
   Mode mode = Mode::none;
@@ -41,6 +41,7 @@ struct Command {
   friend constexpr bool operator==(const Command&, const Command&) = default;
 };
 
+/// The mappings of the four PDOs, for canopen::plan_pdo(), and their data bytes.
 inline constexpr std::array<canopen::MappedObject, 3> receive_pdo_1 = {
     {{{0x6040, 0}, 16}, {{0x6060, 0}, 8}, {{0x607A, 0}, 32}}};
 inline constexpr std::array<canopen::MappedObject, 2> receive_pdo_2 = {
@@ -70,7 +71,7 @@ constexpr void put_pdo_2(Frame& frame, std::uint32_t id, std::int32_t velocity,
 
 }  // namespace detail
 
-/// Receive PDO 1 and 2 of a node, which must be canopen::is_node().
+/// Writes receive PDO 1 or 2 of a node; canopen::is_node(node) must be true.
 constexpr void put_receive_pdo_1(Frame& frame, std::uint8_t node, const Command& command) noexcept {
   detail::put_pdo_1(frame, canopen::pdo_id(canopen::PdoDirection::receive, 1, node), command.control_word,
                     command.mode, command.position);
@@ -80,32 +81,32 @@ constexpr void put_receive_pdo_2(Frame& frame, std::uint8_t node, const Command&
                     command.torque);
 }
 
-/// What receive PDO 1 says, for who collects messages.
+/// The content of receive PDO 1, as a message for encode().
 struct ReceivePdo1 {
   std::uint8_t node = 1;
   Command command;
 };
-/// Error: unknown_node.
+/// Writes the frame of receive PDO 1. Error: unknown_node.
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const ReceivePdo1& pdo) noexcept {
   if (!canopen::is_node(pdo.node)) return fail(Errc::unknown_node);
   put_receive_pdo_1(frame, pdo.node, pdo.command);
   return {};
 }
 
-/// The same of receive PDO 2.
+/// The content of receive PDO 2, as a message for encode().
 struct ReceivePdo2 {
   std::uint8_t node = 1;
   Command command;
 };
-/// Error: unknown_node.
+/// Writes the frame of receive PDO 2. Error: unknown_node.
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const ReceivePdo2& pdo) noexcept {
   if (!canopen::is_node(pdo.node)) return fail(Errc::unknown_node);
   put_receive_pdo_2(frame, pdo.node, pdo.command);
   return {};
 }
 
-/// Take transmit PDO 1 or 2, whichever node sent it, into what is known of its drive. Errors, after which nothing has
-/// changed: wrong_format, wrong_length.
+/// Decodes transmit PDO 1 or 2 of any node into the feedback of its drive. On an error nothing changes.
+/// Errors: wrong_format, wrong_length.
 [[nodiscard]] constexpr Status take_transmit_pdo_1(Feedback& feedback, const Frame& frame) noexcept {
   if (const Status format = canopen::detail::check_format(frame); !format) return format;
   if (frame.length != pdo_1_length) return fail(Errc::wrong_length);

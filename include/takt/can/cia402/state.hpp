@@ -1,8 +1,7 @@
-// The state machine of drives (CiA 402-2, IEC 61800-7-201): the state out of the status word, the control
-// word that goes one step towards where the drive is wanted, the modes of operation, and the bits that the
-// modes give a meaning of their own. Pure functions of words: next_control_word() never asks for more than
-// one transition, and for nothing at all in a fault, which only a rising edge of bit 7 leaves
-// (drive_control.hpp makes it). Real-time safe and usable in constant expressions.
+// The state machine of drives (CiA 402-2, IEC 61800-7-201). It decodes the state from the status word and
+// gives the control word of the next transition. It also has the modes of operation and their bits. Pure
+// functions of words. In a fault, next_control_word() requests no transition. Only a rising edge of bit 7
+// leaves the fault; drive_control.hpp makes it. Real-time safe and usable in constant expressions.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +9,12 @@
 
 namespace takt::can::cia402 {
 
+/// The states of a drive.
 enum class State : std::uint8_t {
-  not_ready_to_switch_on,  ///< starts up by itself
+  not_ready_to_switch_on,  ///< the drive starts up by itself
   switch_on_disabled,
   ready_to_switch_on,
-  switched_on,  ///< power stage on, not moving
+  switched_on,  ///< power stage on, no motion
   operation_enabled,
   quick_stop_active,
   fault_reaction_active,
@@ -50,7 +50,7 @@ inline constexpr std::uint16_t fault_reset = 1U << 7;
 inline constexpr std::uint16_t halt = 1U << 8;
 }  // namespace control
 
-/// Modes of operation, objects 6060h and 6061h; negative ones are the manufacturer's.
+/// Modes of operation, objects 6060h and 6061h. Negative modes are manufacturer-specific.
 enum class Mode : std::int8_t {
   none = 0,
   profile_position = 1,
@@ -62,22 +62,23 @@ enum class Mode : std::int8_t {
   cyclic_torque = 10,
 };
 
-/// What a drive does on a quick stop, object 605Ah. The last three end in quick_stop_active and wait there;
-/// the others go on to switch_on_disabled.
+/// The reaction of a drive to a quick stop, object 605Ah. The last three options stay in quick_stop_active.
+/// The others continue to switch_on_disabled.
 enum class QuickStop : std::int16_t {
   coast = 0,
   slow_down = 1,      ///< on the slow-down ramp
   quick_ramp = 2,     ///< on the quick-stop ramp
-  current_limit = 3,  ///< as hard as the current allows
+  current_limit = 3,  ///< as fast as the current limit allows
   slow_down_and_stay = 5,
   quick_ramp_and_stay = 6,
   current_limit_and_stay = 7,
 };
+/// Returns whether a drive with this option stays in quick_stop_active.
 [[nodiscard]] constexpr bool stays(QuickStop option) noexcept {
   return option >= QuickStop::slow_down_and_stay;
 }
 
-/// The state that a status word tells; nothing where it tells none.
+/// Returns the state in a status word; nullopt if it contains no valid state.
 [[nodiscard]] constexpr std::optional<State> state_of(std::uint16_t status_word) noexcept {
   switch (status_word & 0x4FU) {
     case 0x00:
@@ -105,18 +106,18 @@ enum class QuickStop : std::int16_t {
   }
 }
 
-/// Where a drive is wanted.
+/// The wanted state of a drive.
 enum class Target : std::uint8_t {
-  off,          ///< switch_on_disabled: without torque, at once
+  off,          ///< switch_on_disabled: no torque, immediately
   ready,        ///< ready_to_switch_on
-  switched_on,  ///< power stage on, not moving
+  switched_on,  ///< power stage on, no motion
   operation_enabled,
-  quick_stop,  ///< stopped as object 605Ah says
+  quick_stop,  ///< stops as object 605Ah defines
 };
 
 namespace detail {
 
-/// The command that goes one step up, or down, from a state in which the drive listens.
+/// The command for one transition towards the target, from a state that accepts commands.
 [[nodiscard]] constexpr std::uint16_t step_towards(State state, Target target) noexcept {
   switch (state) {
     case State::switch_on_disabled:
@@ -135,10 +136,10 @@ namespace detail {
 
 }  // namespace detail
 
-/// The command bits (0 to 3) that go one transition from `state` towards `target`, or hold what is reached.
-/// Where the status word told no state, switching off and quick stop are still asked for, anything else is
-/// what it was in the `previous` control word. `resume`: the drive stays in quick_stop_active and can be
-/// enabled from there (transition 16); others are switched off first.
+/// Returns the command bits (0 to 3) for one transition from `state` towards `target`, or for staying there.
+/// Without a valid state, switching off and quick stop are still requested; otherwise the bits of `previous`
+/// are repeated. With `resume`, the drive stays in quick_stop_active and can be enabled from there
+/// (transition 16). Other drives are switched off first.
 [[nodiscard]] constexpr std::uint16_t next_control_word(std::optional<State> state, Target target,
                                                         std::uint16_t previous, bool resume) noexcept {
   if (target == Target::off) return control::disable_voltage;
@@ -157,14 +158,15 @@ namespace detail {
   }
 }
 
-/// How far homing is, out of bits 10, 12 and 13 of the status word.
+/// The progress of homing, from bits 10, 12 and 13 of the status word.
 enum class Homing : std::uint8_t {
-  idle,     ///< nobody asked for it
+  idle,     ///< not requested
   running,  ///< or at home, but still moving
   attained,
   interrupted,  ///< or never started
   failed,
 };
+/// Returns the progress of homing in a status word.
 [[nodiscard]] constexpr Homing homing_of(std::uint16_t status_word) noexcept {
   if ((status_word & status::homing_error) != 0) return Homing::failed;
   const bool reached = (status_word & status::target_reached) != 0;

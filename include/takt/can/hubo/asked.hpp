@@ -1,14 +1,14 @@
-// Currents and parameters come back under one identifier, and nothing in the frame says which: only what was asked does. This
-// remembers it, one question for each board at a time.
+// Remembers the request to each board, one at a time. Currents and parameters have the same identifier, and
+// only the request tells which of them a frame contains.
 //
 //     if (asked.ask(hubo::parameter_request(board, page, motor), now)) bus.send(...);
-//     ...
+//
 //     if (const auto question = asked.answered(frame, now)) {    // of 0x1C0+board: what it answers
 //       if (question->code == hubo::CommandCode::current) decode_into(currents, frame, kind);
 //       ...
 //
-// A late answer of a question that was given up would be taken for that of the next one: choose the patience well above what a
-// board takes. Pure; real-time safe.
+// A late answer to an expired request would be taken for that of the next one. Choose a timeout well above a
+// board's response time. Pure; real-time safe. One thread.
 #pragma once
 
 #include <array>
@@ -21,14 +21,15 @@
 
 namespace takt::can::hubo {
 
+/// The open requests of all boards of a bus.
 class Asked {
  public:
-  /// How long an answer is waited for.
+  /// Argument `patience`: the timeout for an answer.
   explicit constexpr Asked(Duration patience) noexcept : patience_(patience) {}
 
-  /// Whether this request may be sent now: no other one of this board waits for its answer. If so it is remembered. Requests
-  /// whose answers speak for themselves (status, encoder) may always be sent, and are not; nor are those of boards that do not
-  /// exist.
+  /// Returns whether this request may be sent now, and remembers it. False while another request of the board
+  /// is open. Requests with unambiguous answers (status, encoder), and requests to boards that do not exist,
+  /// return true. They are not remembered.
   [[nodiscard]] constexpr bool ask(const Command& request, Time now) noexcept {
     if (request.code != CommandCode::current && request.code != CommandCode::read_parameter) return true;
     if (request.board > max_board) return true;
@@ -38,7 +39,8 @@ class Asked {
     return true;
   }
 
-  /// The request that this frame answers. Nothing, if nobody asked, or too long ago, or the frame is no answer of this kind.
+  /// Returns the request that this frame answers, and closes it. Returns nullopt without an open request,
+  /// after the timeout, and for frames of other identifiers.
   [[nodiscard]] constexpr std::optional<Command> answered(const Frame& frame, Time now) noexcept {
     if (!detail::check_origin(frame, current_base)) return std::nullopt;
     Question& question = questions_[frame.id - current_base];

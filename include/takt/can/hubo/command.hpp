@@ -1,5 +1,5 @@
-// Orders and requests to the joint boards that fit in three bytes; what takes more is in can/hubo/setting.hpp and
-// can/hubo/duty.hpp.
+// Commands and requests to the joint boards of at most three bytes. For longer ones see can/hubo/setting.hpp
+// and can/hubo/duty.hpp.
 #pragma once
 
 #include <cstdint>
@@ -10,46 +10,48 @@ namespace takt::can::hubo {
 
 /// Board commands with at most one argument.
 enum class CommandCode : std::uint8_t {
-  status = 0x02,   ///< asks for a StatusReply
-  current = 0x04,  ///< asks for a CurrentReply (can/hubo/current.hpp)
-  encoder = 0x03,  ///< asks for an EncoderReply. Argument: 0 first half; 1 second half of a five-motor hand
-  zero_encoder = 0x06,  ///< this position is zero; clears faults too. Argument: channel 0-4, or all_channels
+  status = 0x02,   ///< requests a StatusReply
+  current = 0x04,  ///< requests a CurrentReply (can/hubo/current.hpp)
+  encoder = 0x03,  ///< requests an EncoderReply. Argument: 0 first half; 1 second half of a five-motor hand
+  /// Sets the present position to zero; also clears faults. Argument: channel 0-4, or all_channels.
+  zero_encoder = 0x06,
   driver = 0x0B,        ///< power stage. Argument: 1 on, 0 off
-  control_on = 0x0E,    ///< the position loop of the whole board starts
-  control_off = 0x0F,   ///< and stops
+  control_on = 0x0E,    ///< starts the position loop of the whole board
+  control_off = 0x0F,   ///< stops the position loop of the whole board
   control_mode = 0x10,  ///< Argument: ControlMode
   home = 0x11,          ///< runs to the home switch. Argument: home_argument()
-  switching_mode =
-      0x13,  ///< of the power stage. Argument: 1 non-complementary (can be moved by hand), 0 complementary
-  read_parameter = 0x24,  ///< asks for a parameter reply. Argument: parameter_type() (can/hubo/parameter.hpp)
+  /// Switching of the power stage. Argument: 1 non-complementary (movable by hand), 0 complementary.
+  switching_mode = 0x13,
+  read_parameter = 0x24,  ///< requests a parameter reply. Argument: parameter_type() (can/hubo/parameter.hpp)
   alarm = 0x82,           ///< Argument: 0 off, 1 to 4 sounds
-  beep = 0x83,            ///< Argument: how long, in 0.1 s
-  power = 0xE0,           ///< to power_board only: asks for a PowerReply (can/hubo/sensor.hpp)
+  beep = 0x83,            ///< Argument: duration in 0.1 s
+  power = 0xE0,           ///< to power_board only: requests a PowerReply (can/hubo/sensor.hpp)
   initialise = 0xFA,      ///< clears faults, returns to the default state
 };
 
-/// What a board's motors are controlled by.
+/// The control mode of a board's motors.
 enum class ControlMode : std::uint8_t { position = 0, current = 1, hybrid = 2 };
 
-/// On robots that have one. On M-Hubo the number is a joint board's.
+/// The number of the power board, on robots that have one. On M-Hubo the number is a joint board's.
 inline constexpr std::uint8_t power_board = 0x0E;
 
-/// The argument of `home`: channels count from 1 here, and only here; bit 1 asks for the stored homing
-/// parameters.
+/// Returns the argument of `home`. Only here, channels count from 1 on the wire. Bit 1 selects the stored
+/// homing parameters.
 [[nodiscard]] constexpr std::uint8_t home_argument(std::uint8_t channel) noexcept {
   const unsigned selected = channel == all_channels ? 0x0FU : (channel + 1U) & 0x0FU;
   return static_cast<std::uint8_t>(selected << 4 | 0x02U);
 }
 
-/// A command, id 0x001: [board, code, argument, 0...]. How many bytes are sent depends on the code.
+/// A command, id 0x001: [board, code, argument, 0...]. The number of bytes depends on the code.
 struct Command {
   std::uint8_t board = 0;
   CommandCode code = CommandCode::status;
-  std::uint8_t argument = 0;  ///< for the codes that have one, otherwise 0
+  std::uint8_t argument = 0;  ///< for codes with an argument, otherwise 0
 
   friend constexpr bool operator==(const Command&, const Command&) = default;
 };
 
+/// The functions below make one command each; CommandCode explains them. Channels count from 0.
 [[nodiscard]] constexpr Command status_request(std::uint8_t board) noexcept {
   return {board, CommandCode::status, 0};
 }
@@ -90,7 +92,7 @@ struct Command {
 
 namespace detail {
 
-/// Bytes sent for a command, and the fewest that it makes sense with. 0: not a command that we know.
+/// The number of bytes to send, and the smallest accepted number. 0 for an unknown command.
 struct CommandLengths {
   std::uint8_t sent = 0;
   std::uint8_t least = 0;
@@ -122,7 +124,7 @@ struct CommandLengths {
 
 }  // namespace detail
 
-/// Errors: unknown_node, unknown_command.
+/// Encodes a command. Errors: unknown_node, unknown_command.
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const Command& command) noexcept {
   if (command.board > max_board) return fail(Errc::unknown_node);
   const detail::CommandLengths lengths = detail::lengths_of(command.code);
@@ -136,8 +138,8 @@ struct CommandLengths {
   return {};
 }
 
-/// Bytes after those that the command needs are ignored, as the boards do. Errors besides the usual:
-/// unknown_node for numbers that are no joint board's, unknown_command.
+/// Decodes a command. Additional bytes are ignored, as the boards do. Errors: the usual ones, unknown_node
+/// (not a joint board's number), unknown_command.
 [[nodiscard]] constexpr Result<Command> decode_command(const Frame& frame) noexcept {
   if (frame.extended || frame.fd || !frame.is_data()) return fail(Errc::wrong_format);
   if (frame.id != command_id) return fail(Errc::unexpected_id);

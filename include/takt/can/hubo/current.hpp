@@ -1,4 +1,4 @@
-// What the motors draw: the boards' answers to current requests.
+// Motor currents: the answers of the boards to current requests.
 #pragma once
 
 #include <array>
@@ -11,24 +11,26 @@
 
 namespace takt::can::hubo {
 
-/// Currents of one board, id 0x1C0+board. The same identifier carries parameters (can/hubo/parameter.hpp): only what was asked
-/// tells them apart (can/hubo/asked.hpp).
-///   two_channel  10 bits each, 0.01 A: bits 2-9 in bytes 0 and 1, bits 0-1 in bits 0-1 and 2-3 of byte 3; byte 2 degrees C
-///   hybrid       a byte each, 1/250 A: bytes 0, 1 and 3; byte 2 degrees C
-///   hand         a byte each, 0.001 A: bytes 0, 1, 2, 4 and 5; no temperature
-/// What a neck says is not known; it is read as a hybrid.
+/// The currents of one board, id 0x1C0+board. Parameters (can/hubo/parameter.hpp) have the same identifier.
+/// Only the request distinguishes them (can/hubo/asked.hpp).
+///
+/// - two_channel: 10 bits each, 0.01 A. Bits 2-9 are in bytes 0 and 1, bits 0-1 in bits 0-1 and 2-3 of byte
+///   3. Byte 2 is the temperature in degrees C.
+/// - hybrid: one byte each, 1/250 A, in bytes 0, 1 and 3. Byte 2 is the temperature in degrees C.
+/// - hand: one byte each, 0.001 A, in bytes 0, 1, 2, 4 and 5. No temperature.
+///
+/// The layout of a neck is not known; it is decoded as a hybrid.
 struct CurrentReply {
   std::uint8_t board = 0;
-  std::array<double, max_channels>
-      amperes{};  ///< not negative; as many as the board's kind has, the others are 0
-  std::optional<std::uint8_t> temperature;  ///< degrees C
+  std::array<double, max_channels> amperes{};  ///< not negative; unused channels of the board's kind are 0
+  std::optional<std::uint8_t> temperature;     ///< degrees C
 
   friend constexpr bool operator==(const CurrentReply&, const CurrentReply&) = default;
 };
 
 namespace detail {
 
-/// Where a kind of board keeps its currents.
+/// The places of the currents for one kind of board.
 struct CurrentLayout {
   std::array<std::uint8_t, max_channels> bytes{};
   double units_per_ampere = 0;
@@ -50,7 +52,7 @@ struct CurrentLayout {
 
 }  // namespace detail
 
-/// Rounded, and clamped to what the frame can say. Errors: unknown_node, not_finite.
+/// Encodes the currents, rounded and clamped to the range of the frame. Errors: unknown_node, not_finite.
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const CurrentReply& reply, BoardKind kind) noexcept {
   const detail::CurrentLayout layout = detail::current_layout(kind);
   const std::size_t count = channels_of(kind);
@@ -73,7 +75,7 @@ struct CurrentLayout {
   return {};
 }
 
-/// Nobody says how long these frames are: what stands in them must be there.
+/// Decodes the currents. The length of these frames is not documented: the used bytes must be there.
 [[nodiscard]] constexpr Status decode_into(CurrentReply& reply, const Frame& frame, BoardKind kind) noexcept {
   const detail::CurrentLayout layout = detail::current_layout(kind);
   if (const Status status = detail::check_least(frame, current_base, layout.length); !status) return status;

@@ -1,4 +1,5 @@
-// Motors driven by duty, without any control loop: fingers, compliant joints. All are commands 0x0D on identifier 0x001.
+// Motor duties without a control loop, for fingers and compliant joints. All are commands 0x0D on identifier
+// 0x001.
 #pragma once
 
 #include <array>
@@ -12,7 +13,7 @@ namespace takt::can::hubo {
 
 inline constexpr std::uint8_t duty_code = 0x0D;
 
-/// No motor of the board has any duty: [board, 0x0D, 0].
+/// Sets all duties of a board to zero: [board, 0x0D, 0].
 struct DutyStop {
   std::uint8_t board = 0;
 
@@ -21,15 +22,18 @@ struct DutyStop {
 
 enum class DutyUnit : std::uint8_t { percent = 1, per_mille = 3 };
 
-/// The duties of a BoardKind::two_channel. In percent: [board, 0x0D, 1, direction, duty, direction, duty, 0]. In per mille, which
-/// compliant joints use: [board, 0x0D, 3, and for each motor bits 8-11 of the duty in the upper half of a byte with the
-/// direction in its bit 0, then bits 0-7].
+/// The duties of a BoardKind::two_channel.
+///
+/// - In percent: [board, 0x0D, 1, direction, duty, direction, duty, 0].
+/// - In per mille, for compliant joints: [board, 0x0D, 3, two bytes for each motor]. The first byte has bits
+///   8-11 of the duty in its upper half and the direction in bit 0. The second byte has bits 0-7.
 struct MotorDuty {
-  std::uint16_t magnitude = 0;  ///< up to 100 % or 1000 per mille
+  std::uint16_t magnitude = 0;  ///< up to 100 percent or 1000 per mille
   Rotation direction = Rotation::counterclockwise;
 
   friend constexpr bool operator==(const MotorDuty&, const MotorDuty&) = default;
 };
+/// A duty command for both motors.
 struct DutyCommand {
   std::uint8_t board = 0;
   DutyUnit unit = DutyUnit::percent;
@@ -38,11 +42,12 @@ struct DutyCommand {
   friend constexpr bool operator==(const DutyCommand&, const DutyCommand&) = default;
 };
 
-/// The duties of a BoardKind::hybrid or ::hand: [board, 0x0D, 1, a byte for each motor with a sign in bit 7].
+/// The duties of a BoardKind::hybrid or ::hand: [board, 0x0D, 1, one byte for each motor with the sign in bit
+/// 7].
 struct FingerDuty {
   std::uint8_t board = 0;
   std::array<std::int8_t, max_channels>
-      percent{};  ///< -100 to 100; as many as the board's kind has, the others are 0
+      percent{};  ///< -100 to 100; unused channels of the board's kind are 0
 
   friend constexpr bool operator==(const FingerDuty&, const FingerDuty&) = default;
 };
@@ -65,7 +70,7 @@ namespace detail {
   return {};
 }
 
-/// Whether this is a duty command of that mode with at least so many bytes.
+/// Checks for a duty command of that mode with at least this many bytes.
 [[nodiscard]] constexpr Status check_duty(const Frame& frame, std::uint8_t mode, std::size_t least) noexcept {
   if (frame.extended || frame.fd || !frame.is_data()) return fail(Errc::wrong_format);
   if (frame.id != command_id) return fail(Errc::unexpected_id);
@@ -78,7 +83,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// Error: unknown_node.
+/// Encodes a stop. Error: unknown_node.
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const DutyStop& stop) noexcept {
   return detail::begin_duty(frame, stop.board, 0, 3);
 }
@@ -88,7 +93,7 @@ namespace detail {
   return {};
 }
 
-/// Errors: unknown_node, out_of_range.
+/// Encodes duties. Errors: unknown_node, out_of_range.
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const DutyCommand& command) noexcept {
   const bool is_percent = command.unit == DutyUnit::percent;
   for (const MotorDuty& motor : command.motors) {
@@ -125,7 +130,7 @@ namespace detail {
   return {};
 }
 
-/// Errors: unknown_node, out_of_range.
+/// Encodes duties. Errors: unknown_node, out_of_range.
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const FingerDuty& duty, BoardKind kind) noexcept {
   const std::size_t count = channels_of(kind);
   for (std::size_t i = 0; i < count; ++i) {

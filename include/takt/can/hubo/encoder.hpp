@@ -1,4 +1,4 @@
-// Where the joints are: the boards' answers to encoder requests.
+// Joint positions: the answers of the boards to encoder requests.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 
 namespace takt::can::hubo {
 
-/// Encoder counts of one board, id 0x060+board, 8 bytes: two's complement, motor 0 in bytes 0-3, motor 1 in
-/// bytes 4-7. Other lengths are boards with other motors. (0x06E is also the power board's reply on robots
-/// that have one; on M-Hubo it is joint board 14.)
+/// Encoder counts of one board, id 0x060+board, 8 bytes in two's complement: motor 0 in bytes 0-3, motor 1 in
+/// bytes 4-7. Other lengths belong to boards with other motors. On robots with a power board, 0x06E is its
+/// reply. On M-Hubo it is joint board 14.
 struct EncoderReply {
   std::uint8_t board = 0;
   std::array<std::int32_t, channels> counts{};
@@ -22,7 +22,7 @@ struct EncoderReply {
   friend constexpr bool operator==(const EncoderReply&, const EncoderReply&) = default;
 };
 
-/// Error: unknown_node.
+/// Encodes counts. Error: unknown_node.
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const EncoderReply& reply) noexcept {
   if (const Status status = detail::begin(frame, encoder_base, reply.board, 8); !status) return status;
   const auto first = static_cast<std::uint32_t>(reply.counts[0]);
@@ -42,8 +42,8 @@ struct EncoderReply {
   return decode<EncoderReply>(frame);
 }
 
-/// Encoder counts of a BoardKind::hybrid, id 0x060+board, 6 bytes: 16 bits each, so the position that went out with 24 bits
-/// comes back with fewer. A guess for Hubo2+'s neck, too.
+/// Encoder counts of a BoardKind::hybrid, id 0x060+board, 6 bytes: 16 bits each, although references have 24
+/// bits. Also assumed for Hubo2+'s neck.
 struct HybridEncoders {
   std::uint8_t board = 0;
   std::array<std::int16_t, 3> counts{};
@@ -58,17 +58,17 @@ struct NeckEncoders {
 
   friend constexpr bool operator==(const NeckEncoders&, const NeckEncoders&) = default;
 };
-/// In rad. A turn is 4096 here, and 4095 in a reference.
+/// Returns a position in rad. A turn is 4096 here, and 4095 in a reference.
 [[nodiscard]] constexpr double neck_radians(std::uint16_t word) noexcept {
   return word / 4096.0 * 2 * std::numbers::pi - std::numbers::pi;
 }
 
-/// Encoder counts of one half of a BoardKind::hand, id 0x060+board: fingers 1 to 3 in 6 bytes, or 4 and 5 in 4. Nothing but
-/// the length says which.
+/// Encoder counts of one half of a BoardKind::hand, id 0x060+board: fingers 1 to 3 in 6 bytes, or 4 and 5 in
+/// 4. Only the length distinguishes the halves.
 struct HandEncoders {
   std::uint8_t board = 0;
   std::uint8_t half = 0;                 ///< 0 or 1, as in encoder_request()
-  std::array<std::int16_t, 3> counts{};  ///< of the second half the last is 0
+  std::array<std::int16_t, 3> counts{};  ///< the last one of the second half is 0
 
   friend constexpr bool operator==(const HandEncoders&, const HandEncoders&) = default;
 };
@@ -90,7 +90,7 @@ template <class Word>
 
 }  // namespace detail
 
-/// Error: unknown_node.
+/// Encodes counts. Error: unknown_node.
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const HybridEncoders& reply) noexcept {
   if (const Status status = detail::begin(frame, encoder_base, reply.board, 6); !status) return status;
   detail::store_words(frame, reply.counts);
@@ -102,7 +102,7 @@ template <class Word>
   return {};
 }
 
-/// Error: unknown_node.
+/// Encodes positions. Error: unknown_node.
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const NeckEncoders& reply) noexcept {
   if (const Status status = detail::begin(frame, encoder_base, reply.board, 6); !status) return status;
   detail::store_words(frame, reply.words);
@@ -114,7 +114,7 @@ template <class Word>
   return {};
 }
 
-/// Errors: unknown_node, out_of_range (a third half).
+/// Encodes counts. Errors: unknown_node, out_of_range (`half` above 1).
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const HandEncoders& reply) noexcept {
   if (reply.half > 1) return fail(Errc::out_of_range);
   const std::uint8_t length = reply.half == 0 ? 6 : 4;

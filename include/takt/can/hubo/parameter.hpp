@@ -1,5 +1,5 @@
-// Reading back what a board keeps: parameter requests and their answers, 8 bytes each, which the boards cut into pages without
-// regard for the numbers in them.
+// Reading the stored values of a board: parameter requests and their answers. Answers have 8 bytes. The
+// boards split their values into such pages, and a page may end in the middle of a number.
 #pragma once
 
 #include <array>
@@ -12,24 +12,27 @@
 
 namespace takt::can::hubo {
 
-/// a to f are a motor's, g to i the board's.
+/// Pages a to f belong to a motor, g to i to the board.
 enum class ParameterPage : std::uint8_t { a, b, c, d, e, f, g, h, i };
+/// Returns whether the page belongs to a motor.
 [[nodiscard]] constexpr bool is_motor_page(ParameterPage page) noexcept { return page <= ParameterPage::f; }
 
-/// The argument of CommandCode::read_parameter. `channel` is 0 to 4; pages of the board have none. [That the numbers of
-/// motors 3 and 4 are 5 higher is the older sources' guess: it leaves room for g to i.]
+/// Returns the argument of CommandCode::read_parameter. Argument `channel`: 0 to 4; pages of the board have
+/// none. As in the older sources, the numbers of motors 3 and 4 are assumed to be 5 higher. [This leaves room
+/// for g to i.]
 [[nodiscard]] constexpr std::uint8_t parameter_type(ParameterPage page, std::uint8_t channel = 0) noexcept {
   const auto number = static_cast<unsigned>(page);
   if (!is_motor_page(page))
     return static_cast<std::uint8_t>(20 + number - static_cast<unsigned>(ParameterPage::g));
   return static_cast<std::uint8_t>(6U * channel + number + 1 + (channel >= 3 ? 5 : 0));
 }
+/// Returns the request for one page.
 [[nodiscard]] constexpr Command parameter_request(std::uint8_t board, ParameterPage page,
                                                   std::uint8_t channel = 0) noexcept {
   return {board, CommandCode::read_parameter, parameter_type(page, channel)};
 }
 
-/// What a motor's pages hold, in the board's own units.
+/// The values in a motor's pages, in the board's own units. The comments name the page.
 struct MotorParameters {
   std::uint16_t position_proportional = 0;  // a
   std::uint16_t position_integral = 0;
@@ -56,8 +59,8 @@ struct MotorParameters {
   friend constexpr bool operator==(const MotorParameters&, const MotorParameters&) = default;
 };
 
-/// What a board's pages hold. [Units conflict: times are written in ms, and read by some in 0.1 s. The sources warn that rate,
-/// home acceleration and jam time may stand elsewhere.]
+/// The values in a board's pages. [The sources disagree about units: times are written in ms, but some read
+/// them in 0.1 s. They warn that rate, home acceleration and jam time may have other places.]
 struct BoardParameters {
   std::uint16_t can_rate = 0;  // g
   std::uint8_t board_type = 0;
@@ -97,7 +100,8 @@ constexpr void put_words(Frame& frame, std::array<std::uint16_t, 4> words) noexc
 
 }  // namespace detail
 
-/// The answer of `board`, id 0x1C0+board, with this page of a motor. Errors: unknown_node, bad_value (no motor's page).
+/// Encodes the answer of `board` with one page of a motor, id 0x1C0+board. Errors: unknown_node, bad_value
+/// (not a motor's page).
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const MotorParameters& motor, std::uint8_t board,
                                            ParameterPage page) noexcept {
   using detail::high_word;
@@ -134,8 +138,8 @@ constexpr void put_words(Frame& frame, std::array<std::uint16_t, 4> words) noexc
   return {};
 }
 
-/// Takes one page of a motor into what is known of it; halves of numbers that other pages hold stay. The frame does not say
-/// which page it is: that was asked. Error besides the usual: bad_value (no motor's page).
+/// Decodes one page into the values of a motor. Halves of numbers that are in other pages stay. The frame
+/// does not contain its page: the request does. Errors: the usual ones, bad_value (not a motor's page).
 [[nodiscard]] constexpr Status decode_into(MotorParameters& motor, const Frame& frame,
                                            ParameterPage page) noexcept {
   using detail::high_word;

@@ -1,5 +1,5 @@
-// Force-torque sensors, tilt sensors, inertial units and the power board. Sensors are numbered from 1 (0 means none): 1 and 2
-// are the feet, 3 to 5 the inertial units, 6 and 7 the hands.
+// Force-torque sensors, tilt sensors, inertial units and the power board. Sensors are numbered from 1; 0
+// means none. The feet are 1 and 2, the inertial units 3 to 5, the hands 6 and 7.
 #pragma once
 
 #include <array>
@@ -15,45 +15,47 @@
 namespace takt::can::hubo {
 
 inline constexpr std::uint8_t max_sensor = 7;
+/// The kind of a sensor, by its number.
 [[nodiscard]] constexpr bool is_foot(std::uint8_t sensor) noexcept { return sensor == 1 || sensor == 2; }
 [[nodiscard]] constexpr bool is_inertial(std::uint8_t sensor) noexcept { return sensor >= 3 && sensor <= 5; }
 [[nodiscard]] constexpr bool has_force(std::uint8_t sensor) noexcept {
   return is_foot(sensor) || sensor == 6 || sensor == 7;
 }
-/// The number under which commands on identifier 0x001 know a sensor.
+/// Returns the number of a sensor in commands on identifier 0x001.
 [[nodiscard]] constexpr std::uint8_t sensor_address(std::uint8_t sensor) noexcept {
   return static_cast<std::uint8_t>(sensor + max_board);
 }
 
-/// The older firmware is asked at 0x002, the newer one at 0x003 [by PODO's header].
+/// Returns the identifier for requests: 0x002 for the older firmware, 0x003 for the newer one [from PODO's
+/// header].
 [[nodiscard]] constexpr std::uint32_t sensor_request_id(Dialect dialect) noexcept {
   return dialect == Dialect::podo ? 0x003 : 0x002;
 }
 inline constexpr std::uint32_t force_base = 0x040;
 inline constexpr std::uint32_t inertial_base = 0x050;
 
-/// What a foot or a hand is asked for: forces, or the tilt that a foot measures by its accelerometer, each as the converter
-/// gives them ("digital") or in the units of the answers below ("scaled").
+/// The requested value of a foot or a hand: forces, or the tilt that a foot measures by its accelerometer.
+/// Each is available as converter counts ("digital") or in the units of the answers below ("scaled").
 enum class SensorQuery : std::uint8_t {
   all_digital = 0x00,
   all_scaled = 0x02,
   force_scaled_tilt_digital = 0x03,
   force_digital_tilt_scaled = 0x04,
   force_digital = 0x11,
-  force_scaled = 0x12,  ///< answered by a ForceTorque
+  force_scaled = 0x12,  ///< the answer is a ForceTorque
   gyro_temperature = 0x13,
   tilt_digital = 0x21,
-  tilt_scaled = 0x22,  ///< answered by a Tilt
+  tilt_scaled = 0x22,  ///< the answer is a Tilt
 };
 
-/// [sensor, query]
+/// A request to a foot or a hand: [sensor, query].
 struct SensorRequest {
   std::uint8_t sensor = 0;
   SensorQuery query = SensorQuery::force_scaled;
 
   friend constexpr bool operator==(const SensorRequest&, const SensorRequest&) = default;
 };
-/// [sensor, 0, 1]: answered by an Inertial.
+/// A request to an inertial unit: [sensor, 0, 1]. The answer is an Inertial.
 struct InertialRequest {
   std::uint8_t sensor = 0;
 
@@ -62,11 +64,12 @@ struct InertialRequest {
 
 /// Orders to a sensor, on identifier 0x001 like those to boards: [address, code, argument].
 enum class SensorOrder : std::uint8_t {
-  null_force,     ///< what it measures now is no force: 0x81, 0x00
-  null_tilt,      ///< 0x81, 0x04
-  null_inertial,  ///< 0x81
+  null_force,     ///< sets the present force to zero: 0x81, 0x00
+  null_tilt,      ///< sets the present tilt to zero: 0x81, 0x04
+  null_inertial,  ///< sets the present inertial values to zero: 0x81
   initialise,     ///< 0xFA, 0xAA
 };
+/// An order to one sensor.
 struct SensorCommand {
   std::uint8_t sensor = 0;
   SensorOrder order = SensorOrder::null_force;
@@ -74,42 +77,44 @@ struct SensorCommand {
   friend constexpr bool operator==(const SensorCommand&, const SensorCommand&) = default;
 };
 
-/// Id 0x040+sensor, at least 6 bytes: three numbers of 16 bits. Signs are as the sensor is mounted: its owner knows.
+/// The forces of a sensor, id 0x040+sensor, at least 6 bytes: three 16-bit numbers. Signs depend on the
+/// mounting.
 struct ForceTorque {
   std::uint8_t sensor = 0;
-  double torque_x = 0;  ///< N m, in 0.01
-  double torque_y = 0;  ///< N m, in 0.01
-  double force_z = 0;   ///< N, in 0.1
+  double torque_x = 0;  ///< N m, resolution 0.01
+  double torque_y = 0;  ///< N m, resolution 0.01
+  double force_z = 0;   ///< N, resolution 0.1
 
   friend constexpr bool operator==(const ForceTorque&, const ForceTorque&) = default;
 };
 
-/// Id 0x050+sensor of a foot, at least 6 bytes: three numbers of 16 bits.
+/// The tilt of a foot, id 0x050+sensor, at least 6 bytes: three 16-bit numbers.
 struct Tilt {
   std::uint8_t sensor = 0;
-  double roll = 0;   ///< rad, in 0.01 degrees
-  double pitch = 0;  ///< rad, in 0.01 degrees
-  double z = 0;  ///< in 1/750 [most likely of the earth's acceleration; the open drivers take it for degrees]
+  double roll = 0;   ///< rad, resolution 0.01 degrees
+  double pitch = 0;  ///< rad, resolution 0.01 degrees
+  double z = 0;  ///< resolution 1/750 [probably of the earth's acceleration; the open drivers use degrees]
 
   friend constexpr bool operator==(const Tilt&, const Tilt&) = default;
 };
 
-/// Id 0x050+sensor of an inertial unit, 8 bytes: four numbers of 16 bits. It knows nothing of yaw.
+/// The tilt of an inertial unit, id 0x050+sensor, 8 bytes: four 16-bit numbers. It does not measure yaw.
 struct Inertial {
   std::uint8_t sensor = 0;
-  double roll = 0;        ///< rad, in 0.01 degrees
-  double pitch = 0;       ///< rad, in 0.01 degrees
-  double roll_rate = 0;   ///< rad/s, in 0.01 degrees/s
-  double pitch_rate = 0;  ///< rad/s, in 0.01 degrees/s
+  double roll = 0;        ///< rad, resolution 0.01 degrees
+  double pitch = 0;       ///< rad, resolution 0.01 degrees
+  double roll_rate = 0;   ///< rad/s, resolution 0.01 degrees/s
+  double pitch_rate = 0;  ///< rad/s, resolution 0.01 degrees/s
 
   friend constexpr bool operator==(const Inertial&, const Inertial&) = default;
 };
 
-/// Id 0x06E, at least 6 bytes: answers power_request(). On M-Hubo the identifier is a joint board's.
+/// The power board's answer to power_request(), id 0x06E, at least 6 bytes. On M-Hubo the identifier is a
+/// joint board's.
 struct PowerReply {
-  double volts = 0;    ///< in 0.01
-  double amperes = 0;  ///< in 0.01
-  double watts = 0;    ///< in 0.1
+  double volts = 0;    ///< V, resolution 0.01
+  double amperes = 0;  ///< A, resolution 0.01
+  double watts = 0;    ///< W, resolution 0.1
 
   friend constexpr bool operator==(const PowerReply&, const PowerReply&) = default;
 };
@@ -118,13 +123,13 @@ namespace detail {
 
 inline constexpr double hundredths_per_radian = 100 * 180 / std::numbers::pi;
 
-/// A number that a frame carries in units of 16 bits.
+/// A number that a frame carries as a 16-bit integer.
 struct Scaled {
   double value = 0;
-  double units = 0;  ///< in one
+  double units = 0;  ///< size of one unit
 };
 
-/// Rounded and clamped to 16 bits. Error: not_finite.
+/// Writes numbers, rounded and clamped to 16 bits. Error: not_finite.
 template <std::size_t Count>
 [[nodiscard]] constexpr Status put_scaled(Frame& frame, const std::array<Scaled, Count>& numbers) noexcept {
   for (const Scaled& number : numbers) {
@@ -140,14 +145,14 @@ template <std::size_t Count>
   return static_cast<std::int16_t>(load_little<2>(frame.data.data() + 2 * index)) / units;
 }
 
-/// An empty frame; the caller has checked the sensor.
+/// An empty frame. The caller has checked the sensor.
 [[nodiscard]] constexpr Frame sensor_frame(std::uint32_t id, std::uint8_t length) noexcept {
   Frame frame;
   frame.id = id;
   frame.length = length;
   return frame;
 }
-/// The sensor that a frame of at least so many bytes comes from.
+/// Returns the sensor of a frame that has at least this many bytes.
 [[nodiscard]] constexpr Result<std::uint8_t> check_sensor(const Frame& frame, std::uint32_t base,
                                                           bool (*is_kind)(std::uint8_t) noexcept,
                                                           std::size_t least) noexcept {
@@ -175,7 +180,7 @@ template <std::size_t Count>
   return false;
 }
 
-/// Whether a sensor can be told so.
+/// Returns whether a sensor accepts this order.
 [[nodiscard]] constexpr bool obeys(std::uint8_t sensor, SensorOrder order) noexcept {
   switch (order) {
     case SensorOrder::null_force:
@@ -191,7 +196,7 @@ template <std::size_t Count>
 
 }  // namespace detail
 
-/// Error: unknown_node (no such sensor, or an inertial one), bad_value.
+/// Encodes a request. Errors: unknown_node (no such sensor, or an inertial one), bad_value.
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const SensorRequest& request,
                                            Dialect dialect) noexcept {
   if (!has_force(request.sensor)) return fail(Errc::unknown_node);
@@ -201,7 +206,7 @@ template <std::size_t Count>
   frame.data[1] = static_cast<std::uint8_t>(request.query);
   return {};
 }
-/// Errors besides the usual: unknown_node, bad_value.
+/// Decodes a request. Errors: the usual ones, unknown_node, bad_value.
 [[nodiscard]] constexpr Status decode_into(SensorRequest& request, const Frame& frame,
                                            Dialect dialect) noexcept {
   if (frame.extended || frame.fd || !frame.is_data()) return fail(Errc::wrong_format);
@@ -214,7 +219,7 @@ template <std::size_t Count>
   return {};
 }
 
-/// Error: unknown_node (no inertial unit).
+/// Encodes a request. Error: unknown_node (not an inertial unit).
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const InertialRequest& request,
                                            Dialect dialect) noexcept {
   if (!is_inertial(request.sensor)) return fail(Errc::unknown_node);
@@ -234,7 +239,7 @@ template <std::size_t Count>
   return {};
 }
 
-/// Error: unknown_node (no such sensor, or one that cannot be told so).
+/// Encodes an order. Error: unknown_node (no such sensor, or one that does not accept the order).
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const SensorCommand& command) noexcept {
   if (!detail::obeys(command.sensor, command.order)) return fail(Errc::unknown_node);
   const bool is_initialise = command.order == SensorOrder::initialise;
@@ -246,7 +251,7 @@ template <std::size_t Count>
   if (command.order == SensorOrder::null_tilt) frame.data[2] = 0x04;
   return {};
 }
-/// Errors besides the usual: unknown_node, unknown_command.
+/// Decodes an order. Errors: the usual ones, unknown_node, unknown_command.
 [[nodiscard]] constexpr Status decode_into(SensorCommand& command, const Frame& frame) noexcept {
   if (frame.extended || frame.fd || !frame.is_data()) return fail(Errc::wrong_format);
   if (frame.id != command_id) return fail(Errc::unexpected_id);
@@ -271,7 +276,8 @@ template <std::size_t Count>
   return {};
 }
 
-// Errors of the encoders below: unknown_node (no such sensor), not_finite. Numbers are rounded, and clamped to their field.
+// The encoders below round numbers and clamp them to their field. Errors: unknown_node (no such sensor),
+// not_finite.
 
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const ForceTorque& reply) noexcept {
   if (!has_force(reply.sensor)) return fail(Errc::unknown_node);

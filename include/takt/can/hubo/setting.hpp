@@ -1,7 +1,9 @@
-// What a board keeps: gains, limits, homing, bounds. All are commands on identifier 0x001, [board, code, arguments], whose codes
-// count up with the motor where a setting is a motor's own. Known from the open drivers' sources; their authors say that they
-// never tried gains, dead zone, encoder resolution, acceleration and velocity, gain override, jam limits, error bounds and the
-// new number, and that a motor's number might count from 1 in dead_zone to home_motion. Try them with the motor in the air.
+// Stored settings of a board: gains, limits, homing, bounds. All are commands on identifier 0x001: [board,
+// code, arguments]. For a setting of one motor, the codes count up with the motor.
+//
+// Source: the open drivers. Their authors never tried gains, dead zone, encoder resolution, acceleration and
+// velocity, gain override, jam limits, error bounds and the new number. A motor's number might count from 1
+// in dead_zone to home_motion. Try these settings with the motor unloaded in the air.
 #pragma once
 
 #include <array>
@@ -13,10 +15,10 @@
 
 namespace takt::can::hubo {
 
-/// Codes of the first motor's, or of the board's.
+/// The code of the first motor, or of the board.
 enum class SettingCode : std::uint8_t {
   gains = 0x07,               ///< 0x07, 0x08 position, 0x09, 0x0A current
-  dead_zone = 0x20,           ///< to 0x23: the next code means something else
+  dead_zone = 0x20,           ///< to 0x23: the next code has another meaning
   home_search = 0x30,         ///< to 0x34
   encoder_resolution = 0x38,  ///< to 0x3C
   motion_limits = 0x40,       ///< to 0x44
@@ -31,7 +33,8 @@ enum class SettingCode : std::uint8_t {
 
 enum class GainLoop : std::uint8_t { position, current };
 
-/// Gains of a control loop, in the board's own units: 8 bytes. Boards with more than two motors use channel 0 for all of them.
+/// Gains of a control loop, in the board's own units: 8 bytes. Boards with more than two motors use channel 0
+/// for all.
 struct Gains {
   std::uint8_t board = 0;
   GainLoop loop = GainLoop::position;
@@ -43,6 +46,7 @@ struct Gains {
   friend constexpr bool operator==(const Gains&, const Gains&) = default;
 };
 
+/// The dead zone of a motor.
 struct DeadZone {
   std::uint8_t board = 0;
   std::uint8_t channel = 0;  ///< 0 to 3
@@ -51,17 +55,18 @@ struct DeadZone {
   friend constexpr bool operator==(const DeadZone&, const DeadZone&) = default;
 };
 
-/// How a motor looks for its home, 8 bytes.
+/// The search for a motor's home position, 8 bytes.
 struct HomeSearch {
   std::uint8_t board = 0;
   std::uint8_t channel = 0;
-  std::uint8_t limit = 0;                    ///< revolutions at most
-  Rotation direction = Rotation::clockwise;  ///< here, and only here, 0 is clockwise on the wire
+  std::uint8_t limit = 0;                    ///< largest number of revolutions
+  Rotation direction = Rotation::clockwise;  ///< only here, 0 is clockwise on the wire
   std::int32_t offset = 0;                   ///< counts from the switch to zero
 
   friend constexpr bool operator==(const HomeSearch&, const HomeSearch&) = default;
 };
 
+/// The encoder resolution of a motor.
 struct EncoderResolution {
   std::uint8_t board = 0;
   std::uint8_t channel = 0;
@@ -72,6 +77,7 @@ struct EncoderResolution {
   friend constexpr bool operator==(const EncoderResolution&, const EncoderResolution&) = default;
 };
 
+/// The velocity and acceleration limits of a motor.
 struct MotionLimits {
   std::uint8_t board = 0;
   std::uint8_t channel = 0;
@@ -83,64 +89,65 @@ struct MotionLimits {
 
 enum class LimitSide : std::uint8_t { lower, upper };
 
-/// Where a motor's positions end, 7 bytes.
+/// A position limit of a motor, 7 bytes.
 struct PositionLimit {
   std::uint8_t board = 0;
   std::uint8_t channel = 0;
   LimitSide side = LimitSide::lower;
   bool enable = false;
   bool update = false;
-  std::int32_t counts = 0;  ///< of the encoder, whatever the open drivers' documents say of radians
+  std::int32_t counts = 0;  ///< of the encoder; the open drivers' documents wrongly say radians
 
   friend constexpr bool operator==(const PositionLimit&, const PositionLimit&) = default;
 };
 
 enum class HomeMode : std::uint8_t { switch_and_index = 0, switch_only = 1, jam = 2 };
 
-/// How a motor moves while it looks for its home, 7 bytes.
+/// The motion of a motor during homing, 7 bytes.
 struct HomeMotion {
   std::uint8_t board = 0;
   std::uint8_t channel = 0;
-  std::uint8_t acceleration = 0;     ///< in hundreds
-  std::uint8_t search_velocity = 0;  ///< to the switch
-  std::uint8_t offset_velocity = 0;  ///< from there to zero
+  std::uint8_t acceleration = 0;     ///< in units of 100
+  std::uint8_t search_velocity = 0;  ///< velocity to the switch
+  std::uint8_t offset_velocity = 0;  ///< velocity from the switch to zero
   HomeMode mode = HomeMode::switch_and_index;
   std::uint8_t duty = 0;  ///< %
 
   friend constexpr bool operator==(const HomeMotion&, const HomeMotion&) = default;
 };
 
-/// Weaker or stronger for a while, 6 bytes.
+/// A temporary change of the gains in percent, 6 bytes.
 struct GainOverride {
   std::uint8_t board = 0;
   std::array<std::uint8_t, channels> percent{};
-  std::uint16_t milliseconds = 0;  ///< that the change takes
+  std::uint16_t milliseconds = 0;  ///< duration of the change
 
   friend constexpr bool operator==(const GainOverride&, const GainOverride&) = default;
 };
 
-/// When a motor counts as jammed or saturated, 8 bytes.
+/// The conditions for a jammed or saturated motor, 8 bytes.
 struct JamLimits {
   std::uint8_t board = 0;
   std::uint16_t jam_time = 0;            ///< ms
   std::uint16_t saturation_time = 0;     ///< ms
-  std::array<std::uint8_t, 2> duties{};  ///< % [which of the two is the jam's is not said]
+  std::array<std::uint8_t, 2> duties{};  ///< % [the sources do not say which one is the jam's]
 
   friend constexpr bool operator==(const JamLimits&, const JamLimits&) = default;
 };
 
-/// When a board gives up, 8 bytes.
+/// The error bounds of a board, 8 bytes.
 struct ErrorBounds {
   std::uint8_t board = 0;
-  std::uint16_t input_difference = 0;  ///< between two references
+  std::uint16_t input_difference = 0;  ///< largest difference of two successive references
   std::uint16_t largest_error = 0;
   std::uint16_t temperature = 0;
 
   friend constexpr bool operator==(const ErrorBounds&, const ErrorBounds&) = default;
 };
 
-/// Gives a board another number and CAN rate, for good. Two boards of one number cannot be told apart any more, a board of
-/// another rate cannot be reached: whoever wants that says so, by a PermanentChange.
+/// Permanently changes the number and CAN rate of a board. Two boards with one number cannot be
+/// distinguished. A board with another rate cannot be reached. Therefore the encoder requires a
+/// PermanentChange.
 struct Renumber {
   std::uint8_t board = 0;
   std::uint8_t number = 0;
@@ -148,13 +155,14 @@ struct Renumber {
 
   friend constexpr bool operator==(const Renumber&, const Renumber&) = default;
 };
+/// Confirms a change that cannot be undone by switching off.
 struct PermanentChange {
   explicit PermanentChange() = default;
 };
 
 namespace detail {
 
-/// The codes of a setting, one for each motor, and how long its frame is.
+/// The codes of a setting, one for each motor, and the length of its frame.
 struct SettingRange {
   SettingCode first{};
   std::uint8_t count = 1;
@@ -173,7 +181,7 @@ inline constexpr SettingRange renumber_range{SettingCode::renumber, 1, 4};
 inline constexpr SettingRange jam_limits_range{SettingCode::jam_limits, 1, 8};
 inline constexpr SettingRange error_bounds_range{SettingCode::error_bounds, 1, 8};
 
-/// Errors: unknown_node, out_of_range (a channel that has no such setting).
+/// Starts the frame of a setting. Errors: unknown_node, out_of_range (a channel that lacks this setting).
 [[nodiscard]] constexpr Status begin_setting(Frame& frame, std::uint8_t board, SettingRange range,
                                              std::uint8_t channel = 0) noexcept {
   if (board > max_board) return fail(Errc::unknown_node);
@@ -186,14 +194,14 @@ inline constexpr SettingRange error_bounds_range{SettingCode::error_bounds, 1, 8
   return {};
 }
 
-/// Bytes after those that the setting needs are ignored, as those of commands. Takes the motor's number.
+/// Checks a frame of a setting; returns the motor's number. Additional bytes are ignored, as for commands.
 [[nodiscard]] constexpr Result<std::uint8_t> check_setting(const Frame& frame, SettingRange range) noexcept {
   if (frame.extended || frame.fd || !frame.is_data()) return fail(Errc::wrong_format);
   if (frame.id != command_id) return fail(Errc::unexpected_id);
   if (frame.length < 2 || frame.length > max_classic_length) return fail(Errc::wrong_length);
   if (frame.data[0] > max_board) return fail(Errc::unknown_node);
   const unsigned channel = static_cast<unsigned>(frame.data[1]) - static_cast<unsigned>(range.first);
-  if (channel >= range.count) return fail(Errc::unknown_command);  // also what is below the first
+  if (channel >= range.count) return fail(Errc::unknown_command);  // also a code below the first
   if (frame.length < range.length) return fail(Errc::wrong_length);
   return static_cast<std::uint8_t>(channel);
 }
@@ -394,7 +402,7 @@ constexpr void put_counts(Frame& frame, std::size_t byte, std::int32_t counts) n
   return {};
 }
 
-/// Also out_of_range: a new number that no board can have.
+/// Also out_of_range for an invalid new number.
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const Renumber& renumber, PermanentChange) noexcept {
   if (renumber.number > max_board) return fail(Errc::out_of_range);
   const Status status = detail::begin_setting(frame, renumber.board, detail::renumber_range);

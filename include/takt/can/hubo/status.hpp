@@ -1,4 +1,4 @@
-// How the motors are: the boards' answers to status requests.
+// Motor status: the answers of the boards to status requests.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace takt::can::hubo {
 
-/// What can be wrong with a motor, in one numbering for both dialects: these are the bits of
+/// The faults of a motor, with the same numbers for both dialects. These are the bits of
 /// JointFeedback::fault.
 namespace fault {
 inline constexpr std::uint32_t jam = 1U << 0;            ///< blocked for longer than the jam time
@@ -29,43 +29,45 @@ inline constexpr std::uint32_t acceleration = 1U << 10;  ///< ach only
 inline constexpr std::uint32_t temperature = 1U << 11;
 inline constexpr std::uint32_t big_input = 1U << 12;  ///< podo only: the reference jumped
 inline constexpr std::uint32_t current = 1U << 13;    ///< podo only
-/// Set by the master, never by a board: the power stage or the control loop went off although nobody asked
-/// for it.
+/// Set by the master, not by a board: the power stage or the control loop went off without a command.
 inline constexpr std::uint32_t power_lost = 1U << 31;
-/// Set by the master, never by a board: the motor was told to find its home, and did not.
+/// Set by the master, not by a board: homing failed.
 inline constexpr std::uint32_t homing_failed = 1U << 30;
 
-/// Bits that warn; all others are faults that stop the motor [that is our reading: no source says which do].
+/// Bits that are warnings; all others are faults that stop the motor [our assumption: no source says which].
 inline constexpr std::uint32_t warnings =
     pwm_saturated | position_low | position_high | velocity | acceleration;
 }  // namespace fault
 
-/// One motor's status.
+/// The status of one motor.
 struct MotorStatus {
-  bool driver_on = false;   ///< power stage on; podo calls the bit HIP [the HIP4080 bridge driver, we think]
-  bool control_on = false;  ///< position loop runs
+  bool driver_on = false;     ///< power stage on; podo calls the bit HIP [probably the HIP4080 bridge driver]
+  bool control_on = false;    ///< position loop runs
   bool current_mode = false;  ///< controls current instead of position
   bool limit_switch = false;
-  std::uint8_t home = 0;     ///< 0..15; home_done after successful homing, other values are not known
-  std::uint32_t faults = 0;  ///< fault::...; bits that the dialect does not know cannot be sent
+  std::uint8_t home = 0;     ///< 0 to 15; home_done after successful homing; other values are not known
+  std::uint32_t faults = 0;  ///< fault::...; bits that the dialect lacks are not sent
 
+  /// Returns whether the power stage and the control loop are on.
   [[nodiscard]] constexpr bool running() const noexcept { return driver_on && control_on; }
+  /// Returns whether there is a fault that is not a warning.
   [[nodiscard]] constexpr bool faulty() const noexcept { return (faults & ~fault::warnings) != 0; }
   friend constexpr bool operator==(const MotorStatus&, const MotorStatus&) = default;
 };
 inline constexpr std::uint8_t home_done = 6;
-/// What the wrist roll of DRC-Hubo says in its place.
+/// The value of `home` for the wrist roll of DRC-Hubo after homing.
 inline constexpr std::uint8_t wrist_home_done = 2;
 
 /// Status of one board, id 0x150+board, 8 bytes, four for each motor:
-///   byte 0  b0 driver on, b1 control on, b2 current mode, b3 limit switch, b4-7 home
-///   byte 1  ach:  b0 jam, b1 PWM saturated, b2 big error, b3 encoder, b4 driver, b5-6 motor fail 0 and 1
-///           podo: b0 jam, b1 PWM saturated, b2 big error, b3 big input, b4 driver, b5 encoder, b6 current,
-///                 b7 temperature
-///   byte 2  ach:  b0 lower limit, b1 upper limit, b2 velocity, b3 acceleration, b4 temperature
-///           podo: b0 lower limit, b1 upper limit; the rest is modes (SWM, GOV, FRC, REF, CAN, RPL), which
-///                 are not decoded and sent as 0
-///   byte 3  unused
+///
+/// - byte 0: b0 driver on, b1 control on, b2 current mode, b3 limit switch, b4-7 home
+/// - byte 1, ach:  b0 jam, b1 PWM saturated, b2 big error, b3 encoder, b4 driver, b5-6 motor fail 0 and 1
+/// - byte 1, podo: b0 jam, b1 PWM saturated, b2 big error, b3 big input, b4 driver, b5 encoder, b6 current,
+///   b7 temperature
+/// - byte 2, ach:  b0 lower limit, b1 upper limit, b2 velocity, b3 acceleration, b4 temperature
+/// - byte 2, podo: b0 lower limit, b1 upper limit. The other bits are modes (SWM, GOV, FRC, REF, CAN, RPL):
+///   ignored, and sent as 0.
+/// - byte 3: unused
 struct StatusReply {
   std::uint8_t board = 0;
   std::array<MotorStatus, channels> motors{};
@@ -75,7 +77,7 @@ struct StatusReply {
 
 namespace detail {
 
-/// Where a dialect keeps a fault: bit `wire` of the 16 bits of status bytes 1 and 2.
+/// The place of a fault in a dialect: bit `wire` of the 16 bits of status bytes 1 and 2.
 struct FaultBit {
   std::uint32_t fault;
   unsigned wire;
@@ -110,7 +112,7 @@ inline constexpr std::array<FaultBit, 10> podo_faults = {{{fault::jam, 0},
 
 }  // namespace detail
 
-/// Error: unknown_node.
+/// Encodes a status. Error: unknown_node.
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const StatusReply& reply, Dialect dialect) noexcept {
   if (const Status status = detail::begin(frame, status_base, reply.board, 8); !status) return status;
   for (std::size_t i = 0; i < channels; ++i) {
@@ -137,7 +139,7 @@ inline constexpr std::array<FaultBit, 10> podo_faults = {{{fault::jam, 0},
     motor.current_mode = (word & 4U) != 0;
     motor.limit_switch = (word & 8U) != 0;
     motor.home = static_cast<std::uint8_t>(word >> 4 & 0x0FU);
-    if (word >> 8 == 0) continue;  // as nearly always: no faults
+    if (word >> 8 == 0) continue;  // usual case: no faults
     for (const auto& [fault, wire] : detail::faults_of(dialect)) {
       if ((word >> (8 + wire) & 1U) != 0) motor.faults |= fault;
     }
@@ -148,12 +150,15 @@ inline constexpr std::array<FaultBit, 10> podo_faults = {{{fault::jam, 0},
   return decode<StatusReply>(frame, dialect);
 }
 
-/// Status of a board with more motors, id 0x150+board, a byte for each:
-///   b0 driver on, b1 control on, b2 current mode, b3 limit switch, b4 jam, b5 PWM saturated, b6 big error, b7 encoder
-/// It says nothing of homing, and the same in both dialects [for a BoardKind::hybrid unconfirmed].
+/// Status of a board with more motors, id 0x150+board, one byte for each motor:
+///
+/// - b0 driver on, b1 control on, b2 current mode, b3 limit switch, b4 jam, b5 PWM saturated, b6 big error,
+///   b7 encoder
+///
+/// It has no homing state. It is the same in both dialects [not confirmed for a BoardKind::hybrid].
 struct ShortStatusReply {
   std::uint8_t board = 0;
-  std::array<MotorStatus, max_channels> motors{};  ///< as many as the board's kind has; the others are as new
+  std::array<MotorStatus, max_channels> motors{};  ///< unused channels have the default value
 
   friend constexpr bool operator==(const ShortStatusReply&, const ShortStatusReply&) = default;
 };
@@ -165,7 +170,7 @@ inline constexpr std::array<FaultBit, 4> short_faults = {
 
 }  // namespace detail
 
-/// Error: unknown_node.
+/// Encodes a status. Error: unknown_node.
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const ShortStatusReply& reply,
                                            BoardKind kind) noexcept {
   const auto count = static_cast<std::uint8_t>(channels_of(kind));
@@ -182,7 +187,7 @@ inline constexpr std::array<FaultBit, 4> short_faults = {
   return {};
 }
 
-/// Nobody says how long these frames are: a byte for each motor must be there.
+/// Decodes a status. The length of these frames is not documented: one byte for each motor must be there.
 [[nodiscard]] constexpr Status decode_into(ShortStatusReply& reply, const Frame& frame,
                                            BoardKind kind) noexcept {
   const std::size_t count = channels_of(kind);

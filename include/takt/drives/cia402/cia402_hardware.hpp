@@ -98,7 +98,7 @@ class Cia402Hardware final : public robot::Hardware {
     }
   }
 
-  void write(Time now, std::span<const robot::JointCommand> commands) noexcept override {
+  void write(Time now, std::span<const JointCommand> commands) noexcept override {
     for (BusState& bus : buses_) {
       bus.exchange.put(bus.sync_slot, now, can::canopen::Sync{});
       if (bus.heartbeat.due(now)) {
@@ -119,6 +119,15 @@ class Cia402Hardware final : public robot::Hardware {
     std::uint64_t sum = 0;
     for (const BusState& bus : buses_) sum += bus.exchange.starved(joint);
     return sum;
+  }
+  void ask_identity() noexcept override {
+    for (BusState& bus : buses_) {
+      for (Drive& drive : bus.plan.drives) drive.master.ask_identity();
+    }
+  }
+  [[nodiscard]] std::string identity(std::size_t joint) const override {
+    const Cia402Master* const master = drive(joint);
+    return master != nullptr ? to_string(master->identity()) : std::string();
   }
   /// Number of rejected references: NaN or infinity, or a mode for which the drive is not set up. They are
   /// never sent. Instead the last good position holds, and a velocity or an effort is 0.
@@ -224,7 +233,7 @@ class Cia402Hardware final : public robot::Hardware {
   Cia402Hardware() = default;
 
   /// Sets the drive's command of this cycle; it replaces an earlier one.
-  void command(BusState& bus, Drive& drive, const robot::JointCommand& joint, Time now) noexcept {
+  void command(BusState& bus, Drive& drive, const JointCommand& joint, Time now) noexcept {
     const auto command = drive.master.command(joint, references_rejected_);
     const std::uint8_t node = drive.master.node();
     const bool has_second = drive.master.has_second_pdo();

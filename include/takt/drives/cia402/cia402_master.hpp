@@ -3,7 +3,7 @@
 // Frames of the node go in. The data of the receive PDOs come out in each cycle, and sometimes an NMT command
 // or an SDO.
 //
-//   waiting -> pre-operational by NMT -> configuring, one SDO after the other -> NMT start -> running
+//   waiting -> pre-operational by NMT -> asking what it is, if wanted -> configuring, one SDO after the other -> NMT start -> running
 //
 // After a failed step it starts again after a pause, so drives may be switched on at any time. A drive that
 // boots again, or leaves the state operational, is configured again. If it was enabled, it is at fault
@@ -29,6 +29,7 @@
 #include "takt/can/cia402/drive_control.hpp"
 #include "takt/can/quantise.hpp"
 #include "takt/core/time.hpp"
+#include "takt/drives/cia402/cia402_identity.hpp"
 #include "takt/drives/cia402/cia402_setup.hpp"
 #include "takt/drives/drive_watch.hpp"
 #include "takt/robot/hardware.hpp"
@@ -54,6 +55,7 @@ class Cia402Master {
       : timing_(setup.timing),
         configuration_(cia402_configuration(setup)),
         configurator_(setup.node, setup.timing.sdo_timeout),
+        identity_(setup.node, setup.timing.sdo_timeout),
         monitor_(3 * setup.timing.heartbeat),
         control_({.silence = setup.timing.silence}),
         home_(setup.home),
@@ -71,6 +73,11 @@ class Cia402Master {
   }
   /// The reason of refused().
   [[nodiscard]] can::canopen::SdoAbort why_refused() const noexcept { return configurator_.abort(); }
+
+  /// Requests the drive's identity at its next start, and at each later start until it has answered.
+  void ask_identity() noexcept { identity_wanted_ = true; }
+  /// The identity that the drive has reported so far.
+  [[nodiscard]] const Cia402Identity& identity() const noexcept { return identity_.identity(); }
 
   // ---- Frames from the drive
 
@@ -95,7 +102,9 @@ class Cia402Master {
   }
   /// Handles the drive's transmit PDO 2. Errors as above.
   Status heard_second_pdo(const can::Frame& frame) noexcept { return take_transmit_pdo_2(measured_, frame); }
-  Status heard_sdo(const can::Frame& frame) noexcept { return configurator_.receive(frame); }
+  Status heard_sdo(const can::Frame& frame) noexcept {
+    return phase_ == Phase::asking ? identity_.receive(frame) : configurator_.receive(frame);
+  }
   /// Handles a heartbeat that ended on the bus at `time`.
   void heard(const can::canopen::Heartbeat& heartbeat, Time time) noexcept {
     monitor_.heard(heartbeat.state, asked_);
@@ -125,12 +134,12 @@ class Cia402Master {
     feedback.heard = true;
   }
   /// The drive's state, for its joint.
-  [[nodiscard]] robot::DriveState state() const noexcept {
+  [[nodiscard]] DriveState state() const noexcept {
     if (in_fault() || power_.lost() || not_configured_ || control_.mode_refused() || homing_failed_)
-      return robot::DriveState::fault;
+      return DriveState::fault;
     if (phase_ != Phase::running || !control_.state() || control_.held() || heartbeat_lost())
-      return robot::DriveState::unknown;
-    return control_.enabled() && is_home_ ? robot::DriveState::ready : robot::DriveState::off;
+      return DriveState::unknown;
+    return control_.enabled() && is_home_ ? DriveState::ready : DriveState::off;
   }
   /// The bits of JointFeedback::fault.
   [[nodiscard]] std::uint32_t faults() const noexcept {
@@ -149,7 +158,7 @@ class Cia402Master {
   /// The data of the receive PDOs in this cycle; std::nullopt unless the drive runs. NaN, infinity and modes
   /// without set-up are counted in `rejected`. Instead the drive stays in the mode of the last good command,
   /// holds its position, and has a velocity and effort of 0. So nothing moves without a command.
-  [[nodiscard]] std::optional<can::cia402::Command> command(const robot::JointCommand& joint,
+  [[nodiscard]] std::optional<can::cia402::Command> command(const JointCommand& joint,
                                                             std::uint64_t& rejected) noexcept {
     ++cycles_;
     asked_ += timing_.period;
@@ -161,7 +170,7 @@ class Cia402Master {
 
     if (!take(joint)) ++rejected;
     if (!control_.may_be_enabled() || !is_home_) stand();
-    const bool power = power_.may_be_on() && control_.heard() && state() != robot::DriveState::fault;
+    const bool power = power_.may_be_on() && control_.heard() && state() != DriveState::fault;
     can::cia402::Demand demand = reference_;
     demand.target = power ? can::cia402::Target::operation_enabled : can::cia402::Target::off;
     demand.clear_fault = joint.clear_fault;
@@ -176,6 +185,8 @@ class Cia402Master {
         return false;
       case Phase::resting:
         return now >= retry_at_;
+      case Phase::asking:
+        return identity_.wants_to_send(now) || asked_enough(now);
       case Phase::configuring:
         return configurator_.wants_to_send(now) || configurator_.state() != can::canopen::SdoState::busy;
       case Phase::waiting:
@@ -189,9 +200,19 @@ class Cia402Master {
     using can::canopen::SdoState;
     if (phase_ == Phase::resting && now >= retry_at_) phase_ = Phase::waiting;
     if (phase_ == Phase::waiting) {
-      phase_ = Phase::configuring;
-      configurator_.start(configuration_);
+      if (identity_wanted_) {
+        phase_ = Phase::asking;
+        identity_.start();
+        identity_until_ = now + timing_.identity;
+      } else {
+        configure();
+      }
       return nmt(NmtCommand::enter_pre_operational);
+    }
+    if (phase_ == Phase::asking) {
+      if (!asked_enough(now)) return identity_.poll(now);
+      identity_wanted_ = identity_.state() != SdoState::done;
+      configure();
     }
     if (phase_ != Phase::configuring) return std::nullopt;
     if (configurator_.state() == SdoState::done) {
@@ -213,14 +234,14 @@ class Cia402Master {
   }
 
  private:
-  enum class Phase : std::uint8_t { waiting, configuring, running, resting };
+  enum class Phase : std::uint8_t { waiting, asking, configuring, running, resting };
   static constexpr double newest = 0.5;  // weight of the newest difference in the velocity
   static constexpr double per_mille = 1000;
 
-  [[nodiscard]] static robot::CommandMode mode_of(can::cia402::Mode mode) noexcept {
-    return mode == can::cia402::Mode::cyclic_velocity ? robot::CommandMode::velocity
-           : mode == can::cia402::Mode::cyclic_torque ? robot::CommandMode::effort
-                                                      : robot::CommandMode::position;
+  [[nodiscard]] static CommandMode mode_of(can::cia402::Mode mode) noexcept {
+    return mode == can::cia402::Mode::cyclic_velocity ? CommandMode::velocity
+           : mode == can::cia402::Mode::cyclic_torque ? CommandMode::effort
+                                                      : CommandMode::position;
   }
   template <class Integer>
   [[nodiscard]] static Integer rounded(double value) noexcept {
@@ -229,11 +250,11 @@ class Cia402Master {
   }
 
   /// Makes a command the reference, if it is good.
-  bool take(const robot::JointCommand& joint) noexcept {
-    const bool is_position = joint.mode == robot::CommandMode::position;
-    const double value = is_position                                  ? joint.position
-                         : joint.mode == robot::CommandMode::velocity ? joint.velocity
-                                                                      : joint.effort;
+  bool take(const JointCommand& joint) noexcept {
+    const bool is_position = joint.mode == CommandMode::position;
+    const double value = is_position                           ? joint.position
+                         : joint.mode == CommandMode::velocity ? joint.velocity
+                                                               : joint.effort;
     if (!std::isfinite(value) || !(is_position || has_second_pdo())) {
       rest();
       return false;
@@ -242,7 +263,7 @@ class Cia402Master {
     if (is_position) {
       reference_.mode = can::cia402::Mode::cyclic_position;
       reference_.position = rounded<std::int32_t>(value * counts_per_radian_);
-    } else if (joint.mode == robot::CommandMode::velocity) {
+    } else if (joint.mode == CommandMode::velocity) {
       reference_.mode = can::cia402::Mode::cyclic_velocity;
       reference_.velocity = rounded<std::int32_t>(value * counts_per_radian_);
     } else {
@@ -280,6 +301,13 @@ class Cia402Master {
     demand.home = true;
   }
 
+  [[nodiscard]] bool asked_enough(Time now) const noexcept {
+    return identity_.state() != can::canopen::SdoState::busy || now >= identity_until_;
+  }
+  void configure() noexcept {
+    phase_ = Phase::configuring;
+    configurator_.start(configuration_);
+  }
   [[nodiscard]] bool in_fault() const noexcept {
     const auto state = can::cia402::state_of(control_.feedback().status_word);  // also if it is silent since
     return control_.heard() &&
@@ -312,6 +340,7 @@ class Cia402Master {
   Cia402Timing timing_;
   std::vector<can::canopen::ObjectWrite> configuration_;
   can::canopen::Configurator configurator_;
+  Cia402IdentityReader identity_;
   can::canopen::NodeMonitor monitor_;
   can::cia402::DriveControl control_;
   std::optional<Cia402Home> home_;
@@ -326,12 +355,14 @@ class Cia402Master {
   Time stamp_{};  ///< of its latest position
   Time retry_at_{};
   Time started_at_{};
+  Time identity_until_{};
   Time homing_since_{};
   std::uint32_t cycles_ = 0;  ///< since its last frame
   std::uint16_t error_code_ = 0;
   std::uint8_t node_;
   Phase phase_ = Phase::waiting;
   PowerLatch power_;
+  bool identity_wanted_ = false;
   bool not_configured_ = false;
   bool is_home_ = false;  ///< true also if it has no home to search
   bool homing_failed_ = false;

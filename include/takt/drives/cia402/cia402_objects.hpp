@@ -1,7 +1,7 @@
 // The object dictionary of a simulated CiA 402 drive. It has the communication objects of CiA 301 that a
-// master needs, the profile's objects, and a device name for long transfers. It has four PDOs in each
-// direction. PDOs must be set up in the standard's order, as on real drives. Values are integers in the
-// drive's units: encoder counts, counts per second, thousandths of the rated torque. Real-time safe.
+// master needs, the profile's objects, and two texts for long transfers. It has four PDOs in each direction.
+// PDOs must be set up in the standard's order, as on real drives. Values are integers in the drive's units:
+// encoder counts, counts per second, thousandths of the rated torque. Real-time safe.
 #pragma once
 
 #include <array>
@@ -26,6 +26,8 @@ enum class Cia402Object : std::uint8_t {
   producer_heartbeat,
   identity_count,
   vendor,
+  product,
+  revision,
   connection_option,
   error_code,
   control_word,
@@ -58,6 +60,7 @@ class Cia402Objects {
   static constexpr std::size_t pdos = 4;  ///< in each direction
   /// The value of object 1008h.
   static constexpr std::string_view device_name = "takt simulated drive";
+  static constexpr std::string_view software = "simulated 1.0";
 
   /// One PDO, as set up by the master.
   struct Pdo {

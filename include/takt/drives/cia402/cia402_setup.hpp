@@ -36,6 +36,7 @@ struct Cia402Timing {
   Duration heartbeat{100'000'000};    ///< of the drives
   Duration sdo_timeout{200'000'000};  ///< for each answer
   Duration retry{500'000'000};        ///< from a failed configuration to the next attempt
+  Duration identity{500'000'000};     ///< the most that a request for the identity delays a start
 };
 
 /// A joint whose drive searches its home by itself after each start. The search moves the joint for seconds,

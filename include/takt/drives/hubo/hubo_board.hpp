@@ -128,6 +128,7 @@ class HuboBoard {
   static void notice_faults(Motor& motor) noexcept;
   [[nodiscard]] std::int32_t count(std::size_t channel) const noexcept;
   [[nodiscard]] can::hubo::MotorStatus status(const Motor& motor) const noexcept;
+  [[nodiscard]] can::Frame answer_to(const can::hubo::Command& request) const noexcept;
   [[nodiscard]] can::Frame encoder_frame(std::uint8_t half) const noexcept;
   [[nodiscard]] can::Frame status_frame() const noexcept;
 

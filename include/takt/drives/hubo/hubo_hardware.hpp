@@ -101,7 +101,7 @@ class HuboHardware final : public robot::Hardware {
     }
   }
 
-  void write(Time now, std::span<const robot::JointCommand> commands) noexcept override {
+  void write(Time now, std::span<const JointCommand> commands) noexcept override {
     for (BusState& bus : buses_) {
       const bool may_order = bus.exchange.takes_orders();
       bus.plan.for_each([&](auto& board) noexcept { command_power(bus, board, commands, now, may_order); });
@@ -113,7 +113,7 @@ class HuboHardware final : public robot::Hardware {
         }
         if (board.master.searching()) ask_status(bus, board, now);
       });
-      ask_status_in_turn(bus, now);
+      ask_status_in_turn(bus, now, may_order);
       std::size_t slot = bus.sensor_slots;
       for (const HuboSensor& sensor : bus.plan.sensors) {
         sensor.ask([&](const auto& request) noexcept { bus.exchange.put(slot++, now, request, dialect_); });
@@ -127,6 +127,19 @@ class HuboHardware final : public robot::Hardware {
     std::uint64_t sum = 0;
     for (const BusState& bus : buses_) sum += bus.exchange.starved(joint);
     return sum;
+  }
+  void ask_identity() noexcept override {
+    for (BusState& bus : buses_) bus.plan.for_each([](auto& board) noexcept { board.master.ask_identity(); });
+  }
+  [[nodiscard]] std::string identity(std::size_t joint) const override {
+    std::string said;
+    for (const BusState& bus : buses_) {
+      bus.plan.for_each([&](const auto& board) {
+        if (board.joint_set().contains(joint) && board.master.board_type())
+          said = "board type " + std::to_string(*board.master.board_type());
+      });
+    }
+    return said;
   }
   /// The last replies of a sensor; null if it is not among the requested ones.
   [[nodiscard]] const HuboSensor* sensor(std::uint8_t number) const noexcept {
@@ -143,6 +156,7 @@ class HuboHardware final : public robot::Hardware {
 
  private:
   static constexpr std::size_t orders_per_board = 2;
+  static constexpr std::uint32_t after_all = 1;        // all other messages have priority 0
   static constexpr std::size_t replies_per_board = 5;  // or fewer: positions in two halves, status
 
   using BoardKind = can::hubo::BoardKind;
@@ -202,7 +216,7 @@ class HuboHardware final : public robot::Hardware {
       const bool exists = joint.board <= can::hubo::max_board && joint.channel < Master::channels &&
                           (kind != BoardKind::neck || joint.board == can::hubo::neck_board);
       if (!exists) return takt::fail(robot::Errc::bad_address);
-      const bool by_effort = Master::mode_of(joint.channel) == robot::CommandMode::effort;
+      const bool by_effort = Master::mode_of(joint.channel) == CommandMode::effort;
       const bool effort_good = std::isfinite(joint.rated_effort) && joint.rated_effort > 0;
       if (!std::isfinite(joint.counts_per_radian) || joint.counts_per_radian == 0 ||
           (by_effort && !effort_good))
@@ -234,6 +248,11 @@ class HuboHardware final : public robot::Hardware {
       std::apply([&](auto&... lists) noexcept { (std::for_each(lists.begin(), lists.end(), visit), ...); },
                  boards);
     }
+    template <class Visitor>
+    void for_each(Visitor visit) const {
+      std::apply([&](const auto&... lists) { (std::for_each(lists.begin(), lists.end(), visit), ...); },
+                 boards);
+    }
     /// Calls visit(board) with the board of this number; false if there is none.
     template <class Visitor>
     bool visit(std::uint8_t number, Visitor visit) noexcept {
@@ -261,7 +280,7 @@ class HuboHardware final : public robot::Hardware {
         : exchange(bus,
                    replies_per_board * boards.numbers.size() + 1 +
                        HuboSensor::max_requests * boards.sensors.size(),
-                   orders_per_board * boards.numbers.size(), description.period,
+                   orders_per_board * boards.numbers.size() + 1, description.period,
                    description.feedback_timeout),
           plan(std::move(boards)),
           // Each board gets a status request once in as many cycles as there are boards. One lost reply is
@@ -294,6 +313,8 @@ class HuboHardware final : public robot::Hardware {
     using namespace can::hubo;
     const bool is_encoder = frame.id >= encoder_base && frame.id <= encoder_base + max_board;
     const bool is_status = frame.id >= status_base && frame.id <= status_base + max_board;
+    if (!frame.extended && frame.id >= current_base && frame.id <= current_base + max_board)
+      return take_in_parameters(bus, frame);
     if (frame.extended || !(is_encoder || is_status)) return take_in_from_sensor(bus, frame, time);
     const auto number = static_cast<std::uint8_t>(frame.id - (is_encoder ? encoder_base : status_base));
     const bool is_known = bus.plan.visit(number, [&](auto& board) noexcept {
@@ -304,6 +325,21 @@ class HuboHardware final : public robot::Hardware {
       }
     });
     if (!is_known) take_in_from_sensor(bus, frame, time);
+  }
+  /// Of use only as the answer to the question for a board's type.
+  void take_in_parameters(BusState& bus, const can::Frame& frame) noexcept {
+    bool is_answer = false;
+    bus.plan.visit(static_cast<std::uint8_t>(frame.id - can::hubo::current_base), [&](auto& board) noexcept {
+      is_answer = board.master.awaits_identity();
+      can::hubo::BoardParameters page;
+      if (!is_answer) return;
+      if (decode_into(page, frame, can::hubo::ParameterPage::g)) {
+        board.master.heard(page);
+      } else {
+        ++counters_.frames_malformed;
+      }
+    });
+    if (!is_answer) ++counters_.frames_unexpected;
   }
   void hear_status(Board<BoardKind::two_channel>& board, const can::Frame& frame, Time time) noexcept {
     hear<can::hubo::StatusReply>(board, frame, time, board.master.dialect());
@@ -345,7 +381,7 @@ class HuboHardware final : public robot::Hardware {
   }
 
   template <class Board>
-  void command_power(BusState& bus, Board& board, std::span<const robot::JointCommand> commands, Time now,
+  void command_power(BusState& bus, Board& board, std::span<const JointCommand> commands, Time now,
                      bool may_order) noexcept {
     bool want_power = true;
     for (std::size_t i = 0; i < board.joints.size(); ++i) {
@@ -353,7 +389,7 @@ class HuboHardware final : public robot::Hardware {
       want_power = want_power && board.joints[i] < commands.size() && commands[board.joints[i]].want_power;
     }
     bool clear_fault = false;
-    for_each_joint(board, commands, [&](std::size_t, const robot::JointCommand& command) noexcept {
+    for_each_joint(board, commands, [&](std::size_t, const JointCommand& command) noexcept {
       clear_fault = clear_fault || command.clear_fault;
     });
     const auto power = board.master.power(want_power, clear_fault, may_order);
@@ -361,9 +397,9 @@ class HuboHardware final : public robot::Hardware {
   }
 
   template <class Board>
-  void command_motion(BusState& bus, Board& board, std::span<const robot::JointCommand> commands,
+  void command_motion(BusState& bus, Board& board, std::span<const JointCommand> commands,
                       Time now) noexcept {
-    for_each_joint(board, commands, [&](std::size_t channel, const robot::JointCommand& command) noexcept {
+    for_each_joint(board, commands, [&](std::size_t channel, const JointCommand& command) noexcept {
       if (!board.master.command(channel, command)) ++references_rejected_;
     });
     const auto reference = board.master.reference();
@@ -377,18 +413,21 @@ class HuboHardware final : public robot::Hardware {
   }
 
   template <class Board, class Visitor>
-  static void for_each_joint(const Board& board, std::span<const robot::JointCommand> commands,
+  static void for_each_joint(const Board& board, std::span<const JointCommand> commands,
                              Visitor visit) noexcept {
     for (std::size_t i = 0; i < board.joints.size(); ++i) {
       if (board.master.attached(i) && board.joints[i] < commands.size()) visit(i, commands[board.joints[i]]);
     }
   }
 
-  /// Requests the status of the boards in turn; boards that search their home are asked in each cycle anyway.
-  void ask_status_in_turn(BusState& bus, Time now) noexcept {
+  /// Requests the status of the boards in turn; boards that search their home are asked in each cycle anyway. In
+  /// its turn a board also gets the request for its identity, if any, after everything else.
+  void ask_status_in_turn(BusState& bus, Time now, bool may_order) noexcept {
     if (bus.plan.numbers.empty()) return;
-    bus.plan.visit(bus.plan.numbers[bus.next_status], [&](const auto& next) noexcept {
+    bus.plan.visit(bus.plan.numbers[bus.next_status], [&](auto& next) noexcept {
       if (!next.master.searching()) ask_status(bus, next, now);
+      if (!may_order) return;
+      if (const auto question = next.master.identity_request()) bus.exchange.order(now, after_all, *question);
     });
     if (++bus.next_status == bus.plan.numbers.size()) bus.next_status = 0;
   }

@@ -59,8 +59,8 @@ class HuboBoardMaster {
   static constexpr std::uint8_t halves = Kind::halves;  ///< frames in which the encoders answer
 
   /// The part of a command that this motor follows.
-  [[nodiscard]] static constexpr robot::CommandMode mode_of(std::size_t channel) noexcept {
-    return channel < Kind::positions ? robot::CommandMode::position : robot::CommandMode::effort;
+  [[nodiscard]] static constexpr CommandMode mode_of(std::size_t channel) noexcept {
+    return channel < Kind::positions ? CommandMode::position : CommandMode::effort;
   }
 
   /// The power commands of one cycle, at most two.
@@ -129,11 +129,30 @@ class HuboBoardMaster {
     if (!faulty()) clears_left_ = 0;
   }
 
+  /// Takes the page that identity_request() requested.
+  void heard(const can::hubo::BoardParameters& page) noexcept { board_type_ = page.board_type; }
+
   /// Call it once per cycle, after the replies. The status is forgotten if none came in `limit` cycles.
   void check_silence(std::uint32_t limit) noexcept {
     status_silence_.pass_cycle(limit);
     if (status_silence_.silent()) status_heard_ = false;
   }
+
+  // ---- The board's identity
+
+  /// Lets identity_request() return requests, `identity_attempts` at most.
+  void ask_identity() noexcept { identity_questions_ = identity_attempts; }
+  /// The next request for the board's type, until it has answered.
+  [[nodiscard]] std::optional<can::hubo::Command> identity_request() noexcept {
+    if (board_type_ || identity_questions_ == 0) return std::nullopt;
+    --identity_questions_;
+    identity_asked_ = true;
+    return can::hubo::parameter_request(board_, can::hubo::ParameterPage::g);
+  }
+  /// Whether the next frame with parameters is an answer. The frame itself does not show it.
+  [[nodiscard]] bool awaits_identity() const noexcept { return identity_asked_ && !board_type_; }
+  /// The board's own number for its type; no public list of them exists.
+  [[nodiscard]] std::optional<std::uint8_t> board_type() const noexcept { return board_type_; }
 
   // ---- Feedback for its joints
 
@@ -153,11 +172,11 @@ class HuboBoardMaster {
   [[nodiscard]] double velocity(std::size_t channel) const noexcept { return motors_[channel].velocity; }
 
   /// The motor's state, for its joint.
-  [[nodiscard]] robot::DriveState state(std::size_t channel) const noexcept {
+  [[nodiscard]] DriveState state(std::size_t channel) const noexcept {
     const Motor& motor = motors_[channel];
-    if (motor.faulty()) return robot::DriveState::fault;  // also if the board is silent since
-    if (!status_heard_) return robot::DriveState::unknown;
-    return motor.status.running() && is_home() ? robot::DriveState::ready : robot::DriveState::off;
+    if (motor.faulty()) return DriveState::fault;  // also if the board is silent since
+    if (!status_heard_) return DriveState::unknown;
+    return motor.status.running() && is_home() ? DriveState::ready : DriveState::off;
   }
   /// The bits of JointFeedback::fault.
   [[nodiscard]] std::uint32_t faults(std::size_t channel) const noexcept {
@@ -216,13 +235,13 @@ class HuboBoardMaster {
   /// Takes a motor's command, and drops it while the motor is not ready. Returns false for NaN, infinity or
   /// another mode than the motor's. Then the last good position holds, and an effort is 0, because an effort
   /// does not end by itself.
-  [[nodiscard]] bool command(std::size_t channel, const robot::JointCommand& command) noexcept {
+  [[nodiscard]] bool command(std::size_t channel, const JointCommand& command) noexcept {
     Motor& motor = motors_[channel];
     const bool has_position = channel < Kind::positions;
     const auto word = has_position ? Kind::position_word(command.position, motor.counts_per_radian)
                                    : Kind::effort_word(command.effort / motor.rated_effort);
     const bool good = command.mode == mode_of(channel) && word;
-    if (good && state(channel) == robot::DriveState::ready) motor.commanded = *word;
+    if (good && state(channel) == DriveState::ready) motor.commanded = *word;
     if (!good && !has_position) motor.commanded = resting_word(channel);
     return good;
   }
@@ -234,7 +253,7 @@ class HuboBoardMaster {
   [[nodiscard]] std::optional<typename Kind::Reference> reference() noexcept {
     for (std::size_t i = 0; i < channels; ++i) {
       const bool holds = i < Kind::positions && !status_heard_;
-      if (state(i) != robot::DriveState::ready && !holds) motors_[i].commanded = resting_word(i);
+      if (state(i) != DriveState::ready && !holds) motors_[i].commanded = resting_word(i);
     }
     const bool is_known = Kind::positions == 0 || encoders_heard();
     const bool is_heard = Kind::positions < channels || status_heard_;
@@ -244,6 +263,7 @@ class HuboBoardMaster {
 
  private:
   static constexpr int clear_attempts = 3;
+  static constexpr int identity_attempts = 3;
   static constexpr int driver_attempts = 3;  ///< unanswered; then the board is initialised again
 
   struct Motor {
@@ -367,6 +387,9 @@ class HuboBoardMaster {
   int driver_attempts_ = 0;
   int clears_left_ = 0;
   int cycles_since_step_ = 0;
+  std::optional<std::uint8_t> board_type_{};
+  int identity_questions_ = 0;  ///< left
+  bool identity_asked_ = false;
   SilenceWatch status_silence_;
 };
 

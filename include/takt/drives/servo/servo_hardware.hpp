@@ -69,7 +69,7 @@ class ServoHardware final : public robot::Hardware {
     }
   }
 
-  void write(Time now, std::span<const robot::JointCommand> commands) noexcept override {
+  void write(Time now, std::span<const JointCommand> commands) noexcept override {
     ++sequence_;
     for (BusState& bus : buses_) {
       std::array<can::servo::GroupCommand, can::servo::group_count> groups{};

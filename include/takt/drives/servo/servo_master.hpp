@@ -69,19 +69,19 @@ class ServoMaster {
   }
 
   /// The drive's state, for its joint.
-  [[nodiscard]] robot::DriveState state() const noexcept {
+  [[nodiscard]] DriveState state() const noexcept {
     using can::servo::State;
     if (reply_.state == State::fault || power_.lost())
-      return robot::DriveState::fault;  // also if it is silent since
-    if (!heard_ || silence_.silent()) return robot::DriveState::unknown;
-    return reply_.state == State::ready ? robot::DriveState::ready : robot::DriveState::off;
+      return DriveState::fault;  // also if it is silent since
+    if (!heard_ || silence_.silent()) return DriveState::unknown;
+    return reply_.state == State::ready ? DriveState::ready : DriveState::off;
   }
 
   // ---- Commands for the drive
 
   /// The drive's slot in this cycle's command frame. NaN, infinity and other modes than position are counted
   /// in `rejected`; the last good position is held instead, at velocity 0.
-  [[nodiscard]] can::servo::DriveCommand command(const robot::JointCommand& joint,
+  [[nodiscard]] can::servo::DriveCommand command(const JointCommand& joint,
                                                  std::uint64_t& rejected) noexcept {
     power_.want(joint.want_power);
     if (joint.clear_fault) {
@@ -89,22 +89,21 @@ class ServoMaster {
       clearing_ = reply_.state == can::servo::State::fault ? clear_cycles : 0;
     }
 
-    const bool good = joint.mode == robot::CommandMode::position && std::isfinite(joint.position) &&
-                      std::isfinite(joint.velocity);
+    const bool good =
+        joint.mode == CommandMode::position && std::isfinite(joint.position) && std::isfinite(joint.velocity);
     if (!good) ++rejected;
     can::servo::DriveCommand command;
     command.addressed = true;
-    if (state() == robot::DriveState::ready && good) {
+    if (state() == DriveState::ready && good) {
       position_ = sign_ * joint.position;
       command.velocity = sign_ * joint.velocity;
-    } else if (state() != robot::DriveState::ready) {
+    } else if (state() != DriveState::ready) {
       position_ = reply_.position;
     }
     command.position = position_;
     command.clear_fault = clearing_ > 0;
     if (clearing_ > 0) --clearing_;
-    command.enable =
-        power_.may_be_on() && heard_ && !command.clear_fault && state() != robot::DriveState::fault;
+    command.enable = power_.may_be_on() && heard_ && !command.clear_fault && state() != DriveState::fault;
     return command;
   }
 

@@ -1,0 +1,636 @@
+// Shared memory through the C API. Elements arrive unchanged, each end has one owner, every rejection is a
+// status. Functions that claim to be real-time safe are.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/rt_guard.hpp"
+#include "takt.h"
+#include "takt/platform/segment.hpp"
+
+namespace {
+
+constexpr std::size_t joints = 3;
+
+struct Pose {
+  double position[6];
+  std::int64_t stamp;
+  std::uint8_t mode;
+  std::uint8_t unused[7];
+};
+constexpr const char* pose_schema = "position f64[6], stamp i64, mode u8, _ u8[7]";
+
+constexpr Pose pose(int number) {
+  return {{0.5 * number, 1, 2, 3, 4, -1.0 * number}, number, static_cast<std::uint8_t>(number), {}};
+}
+bool is_pose(const Pose& found, int number) {
+  const Pose expected = pose(number);
+  return std::memcmp(&found, &expected, sizeof found) == 0;
+}
+
+/// A segment that vanishes with its test.
+class Shared {
+ public:
+  Shared() : name("takt-capi-" + std::to_string(getpid()) + "-" + std::to_string(++count)) {
+    const std::array<takt_exchange, 8> exchanges{
+        {{"joints", TAKT_EXCHANGE_BROADCAST, 0, takt_joint_image_schema()},
+         {"joint_slots", TAKT_EXCHANGE_JOINT_SLOTS, 3, nullptr},
+         {"requests", TAKT_EXCHANGE_BYTE_RING, 1000, nullptr},
+         {"replies", TAKT_EXCHANGE_BYTE_RING, 64, nullptr},
+         {"ring", TAKT_EXCHANGE_RING, 8, pose_schema},
+         {"latest", TAKT_EXCHANGE_LATEST, 0, pose_schema},
+         {"broadcast", TAKT_EXCHANGE_BROADCAST, 0, pose_schema},
+         {"stream", TAKT_EXCHANGE_BROADCAST_RING, 8, pose_schema}}};
+    REQUIRE(takt_segment_open_or_create(name.c_str(), exchanges.data(), exchanges.size(), &segment) ==
+            TAKT_OK);
+  }
+  ~Shared() {
+    takt_segment_close(segment);
+    takt_segment_remove(name.c_str());
+  }
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+
+  [[nodiscard]] takt_joint_hub* hub(std::uint32_t silent_cycles = 5) {
+    const std::array<takt_joint_safety, joints> safety{
+        {{TAKT_SAFE_HOLD, 0, 0.5, 1}, {TAKT_SAFE_HOLD, 0, 0, 0}, {TAKT_SAFE_RELEASE, 0, 0, 0}}};
+    takt_joint_hub* made = nullptr;
+    REQUIRE(takt_joint_hub_create(segment, "joints", "joint_slots", safety.data(), joints, 1'000'000,
+                                  silent_cycles, &made) == TAKT_OK);
+    return made;
+  }
+  [[nodiscard]] takt_joint_client* client(std::uint32_t slot) {
+    takt_joint_client* made = nullptr;
+    REQUIRE(takt_joint_client_create(segment, "joints", "joint_slots", slot, &made) == TAKT_OK);
+    return made;
+  }
+
+  std::string name;
+  takt_segment* segment = nullptr;
+
+ private:
+  static inline int count = 0;
+};
+
+/// One cycle of the hub with ideal drives.
+std::int32_t cycle(takt_joint_hub* hub, std::array<takt_joint_reference, joints>& references,
+                   std::int64_t now_ns = 1) {
+  const std::int32_t taken = takt_joint_hub_take(hub, references.data(), joints);
+  std::array<takt_joint_measurement, joints> measured{};
+  for (std::size_t j = 0; j < joints; ++j) measured[j] = {references[j].position, references[j].velocity, 0};
+  return taken | takt_joint_hub_publish(hub, now_ns, measured.data(), joints);
+}
+
+/// One end of an exchange of elements with a schema.
+template <class End, auto create, auto destroy>
+class OpaqueEnd {
+ public:
+  OpaqueEnd(takt_segment* segment, const char* name, const char* schema = pose_schema) {
+    REQUIRE(create(segment, name, schema, &end_) == TAKT_OK);
+  }
+  ~OpaqueEnd() { destroy(end_); }
+  OpaqueEnd(const OpaqueEnd&) = delete;
+  OpaqueEnd& operator=(const OpaqueEnd&) = delete;
+  // NOLINTNEXTLINE(google-explicit-constructor): as the pointer that C has
+  operator End*() const { return end_; }
+
+ private:
+  End* end_ = nullptr;
+};
+using RingProducer = OpaqueEnd<takt_ring_producer, takt_ring_producer_create, takt_ring_producer_destroy>;
+using RingConsumer = OpaqueEnd<takt_ring_consumer, takt_ring_consumer_create, takt_ring_consumer_destroy>;
+using ValueWriter = OpaqueEnd<takt_value_writer, takt_value_writer_create, takt_value_writer_destroy>;
+using ValueReader = OpaqueEnd<takt_value_reader, takt_value_reader_create, takt_value_reader_destroy>;
+using StreamWriter = OpaqueEnd<takt_stream_writer, takt_stream_writer_create, takt_stream_writer_destroy>;
+using StreamReader = OpaqueEnd<takt_stream_reader, takt_stream_reader_create, takt_stream_reader_destroy>;
+
+std::int32_t read(takt_value_reader* reader, Pose& value) {
+  std::int32_t freshness = -1;
+  REQUIRE(takt_value_reader_read(reader, &value, sizeof value, &freshness) == TAKT_OK);
+  return freshness;
+}
+
+}  // namespace
+
+template <>
+struct takt::shm::Schema<Pose> {
+  static constexpr std::string_view text = pose_schema;
+};
+
+TEST_CASE("a process moves joints through the C API, and they are safe when it is gone") {
+  Shared shared;
+  takt_joint_hub* hub = shared.hub();
+  takt_joint_client* client = shared.client(1);
+  takt_joint_client* taken = nullptr;
+  CHECK(takt_joint_client_create(shared.segment, "joints", "joint_slots", 1, &taken) ==
+        TAKT_ERROR_PLATFORM_SLOT_TAKEN);
+  CHECK(takt_joint_client_create(shared.segment, "joints", "joint_slots", 3, &taken) ==
+        TAKT_ERROR_SHM_NO_SUCH_SLOT);
+  CHECK(takt_joint_client_create(shared.segment, "joints", "joints", 0, &taken) == TAKT_ERROR_SHM_WRONG_KIND);
+  std::array<takt_joint_reference, joints> references{};
+  std::int32_t is_new = 7;
+  CHECK(takt_joint_client_update(client, &is_new) == TAKT_OK);
+  CHECK(is_new == 0);
+  takt_joint_reference reference{0.25, 0.5, 0.125, 2, TAKT_JOINT_MODE_POSITION, 0};
+  CHECK(takt_joint_client_set(client, 0, &reference) == TAKT_ERROR_SHM_NOT_OWNER);
+  CHECK(takt_joint_client_want(client, 0b101) == TAKT_OK);
+  for (int i = 0; i < 2; ++i) {
+    CHECK(cycle(hub, references) == TAKT_OK);
+    CHECK(takt_joint_client_update(client, &is_new) == TAKT_OK);
+    CHECK(is_new == 1);
+    CHECK(takt_joint_client_publish(client, 77) == TAKT_OK);
+  }
+  CHECK(takt_joint_client_owned(client) == 0b101);
+  CHECK(takt_joint_client_granted(client) == 0b101);
+  CHECK(takt_joint_client_answer(client) == TAKT_JOINT_ANSWER_GRANTED);
+  CHECK(takt_joint_client_set(client, 0, &reference) == TAKT_OK);
+  reference.velocity = std::numeric_limits<double>::infinity();
+  CHECK(takt_joint_client_set(client, 0, &reference) == TAKT_ERROR_SHM_BAD_REFERENCE);
+  reference.mode = 4;
+  CHECK(takt_joint_client_set(client, 0, &reference) == TAKT_ERROR_SHM_UNKNOWN_MODE);
+  CHECK(takt_joint_client_publish(client, 78) == TAKT_OK);
+  CHECK(cycle(hub, references, 99) == TAKT_OK);
+  CHECK(references[0].position == 0.25);
+  CHECK(references[0].velocity == 0.5);
+  CHECK(references[0].acceleration == 0.125);
+  CHECK(references[0].effort == 2);
+  CHECK(references[0].mode == TAKT_JOINT_MODE_POSITION);
+  const takt_joint_image* image = takt_joint_hub_image(hub);
+  CHECK(image->cycle == 3);
+  CHECK(image->stamp_ns == 99);
+  CHECK(image->joints == joints);
+  CHECK(image->slots == 3);
+  CHECK(image->owner[0] == 1);
+  CHECK(image->owner[1] == TAKT_NO_OWNER);
+  CHECK(image->phase[0] == TAKT_JOINT_PHASE_DRIVEN);
+  CHECK(image->position[0] == 0.25);
+  CHECK(image->safe[0] == 0.5);
+  CHECK(image->sent_ns[1] == 78);
+  CHECK(takt_joint_client_update(client, nullptr) == TAKT_OK);
+  CHECK(std::memcmp(takt_joint_client_image(client), image, sizeof *image) == 0);
+  CHECK(takt_joint_client_reference(client, 0, &reference) == TAKT_OK);
+  CHECK(reference.position == 0.25);
+
+  takt_joint_client_destroy(client);
+  for (int i = 0; i < 6; ++i) {
+    CHECK(takt_joint_hub_image(hub)->owner[0] == 1);
+    CHECK(cycle(hub, references) == TAKT_OK);
+  }
+  CHECK(takt_joint_hub_image(hub)->owner[0] == TAKT_NO_OWNER);
+  CHECK(takt_joint_hub_image(hub)->phase[0] == TAKT_JOINT_PHASE_RETURNING);
+  CHECK(std::abs(references[0].position - 0.251) < 1e-12);  // at 1 rad/s
+  CHECK(references[2].mode == TAKT_JOINT_MODE_OFF);
+
+  takt_joint_hub_destroy(hub);
+  hub = shared.hub();  // another one continues
+  CHECK(cycle(hub, references) == TAKT_OK);
+  CHECK(takt_joint_hub_image(hub)->started == 10);
+  CHECK(std::abs(references[0].position - 0.252) < 1e-12);
+  takt_joint_hub_destroy(hub);
+}
+
+TEST_CASE("messages of any length go through a byte ring of the C API") {
+  Shared shared;
+  takt_byte_producer* producer = nullptr;
+  takt_byte_consumer* consumer = nullptr;
+  REQUIRE(takt_byte_producer_create(shared.segment, "requests", &producer) == TAKT_OK);
+  REQUIRE(takt_byte_consumer_create(shared.segment, "requests", &consumer) == TAKT_OK);
+  takt_byte_producer* second = nullptr;
+  CHECK(takt_byte_producer_create(shared.segment, "requests", &second) == TAKT_ERROR_PLATFORM_SLOT_TAKEN);
+  CHECK(takt_byte_producer_create(shared.segment, "joints", &second) == TAKT_ERROR_SHM_WRONG_KIND);
+  CHECK(takt_byte_producer_create(shared.segment, "nothing", &second) == TAKT_ERROR_SHM_NO_SUCH_EXCHANGE);
+  CHECK(takt_byte_producer_max(producer) == 504);
+
+  std::array<char, 600> got{};
+  std::size_t length = 0;
+  CHECK(takt_byte_consumer_read(consumer, got.data(), got.size(), &length) == TAKT_ERROR_SHM_EMPTY);
+  for (std::size_t size = 0; size <= takt_byte_producer_max(producer); size += 7) {
+    const std::vector<char> message(size, static_cast<char>(size));
+    REQUIRE(takt_byte_producer_write(producer, message.data(), size) == TAKT_OK);
+    if (size != 0) {
+      CHECK(takt_byte_consumer_read(consumer, got.data(), size - 1, &length) ==
+            TAKT_ERROR_CAPI_BUFFER_TOO_SMALL);
+      CHECK(length == size);
+    }
+    CHECK(takt_byte_consumer_read(consumer, got.data(), got.size(), &length) == TAKT_OK);
+    REQUIRE(length == size);
+    CHECK(std::vector<char>(got.begin(), got.begin() + static_cast<std::ptrdiff_t>(size)) == message);
+  }
+  CHECK(takt_byte_producer_write(producer, got.data(), 505) == TAKT_ERROR_SHM_FULL);
+  takt_byte_producer_destroy(producer);
+  takt_byte_consumer_destroy(consumer);
+}
+
+TEST_CASE("elements go through a ring of the C API, one by one and many at once") {
+  Shared shared;
+  const RingProducer producer(shared.segment, "ring");
+  const RingConsumer consumer(shared.segment, "ring");
+  Pose got = pose(99);
+  CHECK(takt_ring_consumer_pop(consumer, &got, sizeof got) == TAKT_ERROR_SHM_EMPTY);
+  CHECK(is_pose(got, 99));
+  std::array<Pose, 20> many{};
+  for (int i = 0; i < 20; ++i) many[static_cast<std::size_t>(i)] = pose(i);
+  CHECK(takt_ring_producer_push(producer, &many[0], sizeof(Pose)) == TAKT_OK);
+  std::size_t count = 0;
+  CHECK(takt_ring_producer_push_many(producer, &many[1], sizeof(Pose), 19, &count) == TAKT_OK);
+  CHECK(count == 7);
+  CHECK(takt_ring_producer_push(producer, &many[0], sizeof(Pose)) == TAKT_ERROR_SHM_FULL);
+  CHECK(takt_ring_consumer_pop(consumer, &got, sizeof got) == TAKT_OK);
+  CHECK(is_pose(got, 0));
+  std::array<Pose, 20> all{};
+  CHECK(takt_ring_consumer_pop_many(consumer, all.data(), sizeof(Pose), 20, &count) == TAKT_OK);
+  CHECK(count == 7);
+  CHECK(std::memcmp(all.data(), &many[1], 7 * sizeof(Pose)) == 0);
+  CHECK(takt_ring_consumer_pop_many(consumer, all.data(), sizeof(Pose), 20, &count) == TAKT_OK);
+  CHECK(count == 0);
+}
+
+TEST_CASE("the newest value goes to one reader or to many through the C API, and each is told what is new") {
+  Shared shared;
+  for (const char* name : {"latest", "broadcast"}) {
+    CAPTURE(name);
+    const ValueWriter writer(shared.segment, name);
+    const ValueReader reader(shared.segment, name);
+    Pose got = pose(99);
+    CHECK(read(reader, got) == TAKT_FRESHNESS_NONE);
+    CHECK(is_pose(got, 99));
+    for (int i = 0; i < 10; ++i) {
+      const Pose value = pose(i);
+      CHECK(takt_value_writer_write(writer, &value, sizeof value) == TAKT_OK);
+      if (i % 3 == 2) continue;
+      CHECK(read(reader, got) == TAKT_FRESHNESS_NEW);
+      CHECK(read(reader, got) == TAKT_FRESHNESS_OLD);
+      CHECK(is_pose(got, i));
+    }
+    CHECK(takt_value_reader_read(reader, &got, sizeof got, nullptr) == TAKT_OK);
+    takt_value_reader* second = nullptr;
+    const std::int32_t status = takt_value_reader_create(shared.segment, name, pose_schema, &second);
+    CHECK(status == (name[0] == 'l' ? TAKT_ERROR_PLATFORM_SLOT_TAKEN : TAKT_OK));
+    if (second != nullptr) CHECK(read(second, got) == TAKT_FRESHNESS_NEW);
+    takt_value_reader_destroy(second);
+  }
+}
+
+TEST_CASE("a stream of the C API tells each reader what it missed") {
+  Shared shared;
+  const StreamWriter writer(shared.segment, "stream");
+  const StreamReader reader(shared.segment, "stream");
+  Pose got{};
+  CHECK(takt_stream_reader_read(reader, &got, sizeof got) == TAKT_ERROR_SHM_EMPTY);
+  for (int i = 0; i < 20; ++i) {
+    const Pose message = pose(i);
+    CHECK(takt_stream_writer_write(writer, &message, sizeof message) == TAKT_OK);
+  }
+  CHECK(takt_stream_reader_read(reader, &got, sizeof got) == TAKT_OK);
+  CHECK(is_pose(got, 14));  // two of the eight are the writer's
+  CHECK(takt_stream_reader_missed(reader) == 14);
+  const StreamReader second(shared.segment, "stream");
+  CHECK(takt_stream_reader_missed(second) == 0);
+  for (int i = 14; i < 20; ++i) {
+    CHECK(takt_stream_reader_read(second, &got, sizeof got) == TAKT_OK);
+    CHECK(is_pose(got, i));
+  }
+  CHECK(takt_stream_reader_read(second, &got, sizeof got) == TAKT_ERROR_SHM_EMPTY);
+}
+
+TEST_CASE("what C declares has ends in C++, and the other way round") {
+  namespace shm = takt::shm;
+  Shared shared;
+  auto segment = takt::platform::Segment::open(shared.name);
+  REQUIRE(segment);
+  Pose got{};
+  {
+    auto ring = segment->producer<shm::SpscRing<Pose>>("ring");
+    auto latest = segment->producer<shm::LatestValue<Pose>>("latest");
+    auto broadcast = segment->producer<shm::BroadcastValue<Pose>>("broadcast");
+    auto stream = segment->producer<shm::BroadcastRing<Pose>>("stream");
+    REQUIRE((ring && latest && broadcast && stream));
+    takt_ring_producer* taken = nullptr;
+    CHECK(takt_ring_producer_create(shared.segment, "ring", pose_schema, &taken) ==
+          TAKT_ERROR_PLATFORM_SLOT_TAKEN);
+    CHECK(ring->end.try_push(pose(1)));
+    latest->end.write(pose(2));
+    broadcast->end->write(pose(3));
+    stream->end.write(pose(4));
+  }
+  CHECK(takt_ring_consumer_pop(RingConsumer(shared.segment, "ring"), &got, sizeof got) == TAKT_OK);
+  CHECK(is_pose(got, 1));
+  CHECK(read(ValueReader(shared.segment, "latest"), got) == TAKT_FRESHNESS_NEW);
+  CHECK(is_pose(got, 2));
+  CHECK(read(ValueReader(shared.segment, "broadcast"), got) == TAKT_FRESHNESS_NEW);
+  CHECK(is_pose(got, 3));
+  CHECK(takt_stream_reader_read(StreamReader(shared.segment, "stream"), &got, sizeof got) == TAKT_OK);
+  CHECK(is_pose(got, 4));
+
+  auto ring = segment->consumer<shm::SpscRing<Pose>>("ring");
+  auto latest = segment->consumer<shm::LatestValue<Pose>>("latest");
+  auto broadcast = segment->consumer<shm::BroadcastValue<Pose>>("broadcast");
+  auto stream = segment->consumer<shm::BroadcastRing<Pose>>("stream");
+  REQUIRE((ring && latest && broadcast && stream));
+  for (int i = 5; i < 9; ++i) {  // each time another one continues where the last one stopped
+    const Pose value = pose(i);
+    CHECK(takt_ring_producer_push(RingProducer(shared.segment, "ring"), &value, sizeof value) == TAKT_OK);
+    CHECK(takt_value_writer_write(ValueWriter(shared.segment, "latest"), &value, sizeof value) == TAKT_OK);
+    CHECK(takt_value_writer_write(ValueWriter(shared.segment, "broadcast"), &value, sizeof value) == TAKT_OK);
+    CHECK(takt_stream_writer_write(StreamWriter(shared.segment, "stream"), &value, sizeof value) == TAKT_OK);
+    CHECK(ring->end.try_pop(got));
+    CHECK(is_pose(got, i));
+    CHECK(latest->end.read(got) == shm::Freshness::new_data);
+    CHECK(is_pose(got, i));
+    CHECK(broadcast->end.read(got) == shm::Freshness::new_data);
+    CHECK(is_pose(got, i));
+    while (stream->end.try_read(got)) {
+    }
+    CHECK(is_pose(got, i));
+  }
+}
+
+TEST_CASE("the image of a robot is a value like others") {
+  Shared shared;
+  takt_joint_hub* hub = shared.hub();
+  std::array<takt_joint_reference, joints> references{};
+  CHECK(cycle(hub, references) == TAKT_OK);
+  const ValueReader reader(shared.segment, "joints", takt_joint_image_schema());
+  takt_joint_image image{};
+  CHECK(takt_value_reader_read(reader, &image, sizeof image, nullptr) == TAKT_OK);
+  CHECK(std::memcmp(&image, takt_joint_hub_image(hub), sizeof image) == 0);
+  takt_joint_hub_destroy(hub);
+}
+
+TEST_CASE("ends that cannot be are refused, and leave their slots free") {
+  Shared shared;
+  const auto refused = [&](const char* name, const char* schema) {
+    std::array<std::int32_t, 3> status{};
+    takt_ring_producer* ring = nullptr;
+    takt_value_reader* value = nullptr;
+    takt_stream_reader* stream = nullptr;
+    status[0] = takt_ring_producer_create(shared.segment, name, schema, &ring);
+    status[1] = takt_value_reader_create(shared.segment, name, schema, &value);
+    status[2] = takt_stream_reader_create(shared.segment, name, schema, &stream);
+    CHECK(ring == nullptr);
+    CHECK(value == nullptr);
+    CHECK(stream == nullptr);
+    CHECK(status[0] == status[1]);
+    CHECK(status[0] == status[2]);
+    return status[0];
+  };
+  CHECK(refused("nothing", pose_schema) == TAKT_ERROR_SHM_NO_SUCH_EXCHANGE);
+  CHECK(refused("requests", pose_schema) == TAKT_ERROR_SHM_WRONG_KIND);
+  CHECK(refused("joint_slots", pose_schema) == TAKT_ERROR_SHM_WRONG_KIND);
+  CHECK(refused("ring", "no schema at all") == TAKT_ERROR_SHM_BAD_SCHEMA);
+  CHECK(refused("ring", "") == TAKT_ERROR_SHM_BAD_SCHEMA);
+  CHECK(refused("ring", nullptr) == TAKT_ERROR_CAPI_NULL_POINTER);
+  CHECK(refused(nullptr, pose_schema) == TAKT_ERROR_CAPI_NULL_POINTER);
+  const char* other = "position f64[6], stamp u64, mode u8, _ u8[7]";
+  takt_ring_consumer* ring = nullptr;
+  takt_value_writer* value = nullptr;
+  takt_stream_writer* stream = nullptr;
+  CHECK(takt_ring_consumer_create(shared.segment, "ring", other, &ring) == TAKT_ERROR_SHM_WRONG_SCHEMA);
+  CHECK(takt_ring_consumer_create(shared.segment, "latest", pose_schema, &ring) == TAKT_ERROR_SHM_WRONG_KIND);
+  CHECK(takt_value_writer_create(shared.segment, "latest", other, &value) == TAKT_ERROR_SHM_WRONG_SCHEMA);
+  CHECK(takt_value_writer_create(shared.segment, "broadcast", "x u8", &value) == TAKT_ERROR_SHM_WRONG_SCHEMA);
+  CHECK(takt_value_writer_create(shared.segment, "stream", pose_schema, &value) == TAKT_ERROR_SHM_WRONG_KIND);
+  CHECK(takt_stream_writer_create(shared.segment, "stream", other, &stream) == TAKT_ERROR_SHM_WRONG_SCHEMA);
+  CHECK(takt_stream_writer_create(shared.segment, "ring", pose_schema, &stream) == TAKT_ERROR_SHM_WRONG_KIND);
+
+  const RingProducer producer(shared.segment, "ring");
+  const RingConsumer consumer(shared.segment, "ring");
+  const ValueWriter writer(shared.segment, "latest");
+  const ValueReader reader(shared.segment, "broadcast");
+  const StreamWriter told(shared.segment, "stream");
+  const StreamReader hears(shared.segment, "stream");
+  CHECK(takt_stream_writer_create(shared.segment, "stream", pose_schema, &stream) ==
+        TAKT_ERROR_PLATFORM_SLOT_TAKEN);
+  Pose element = pose(1);
+  std::size_t count = 77;
+  std::int32_t freshness = 77;
+  for (const std::size_t wrong : {std::size_t{0}, sizeof element - 1, sizeof element + 1, ~std::size_t{0}}) {
+    constexpr std::int32_t bad = TAKT_ERROR_CAPI_BAD_ARGUMENT;
+    CHECK(takt_ring_producer_push(producer, &element, wrong) == bad);
+    CHECK(takt_ring_producer_push_many(producer, &element, wrong, 1, &count) == bad);
+    CHECK(takt_ring_consumer_pop(consumer, &element, wrong) == bad);
+    CHECK(takt_ring_consumer_pop_many(consumer, &element, wrong, 1, &count) == bad);
+    CHECK(takt_value_writer_write(writer, &element, wrong) == bad);
+    CHECK(takt_value_reader_read(reader, &element, wrong, &freshness) == bad);
+    CHECK(takt_stream_writer_write(told, &element, wrong) == bad);
+    CHECK(takt_stream_reader_read(hears, &element, wrong) == bad);
+  }
+  CHECK(takt_ring_producer_push_many(producer, &element, sizeof element, 1, nullptr) ==
+        TAKT_ERROR_CAPI_NULL_POINTER);
+  CHECK(count == 77);
+  CHECK(freshness == 77);
+  CHECK(is_pose(element, 1));
+}
+
+TEST_CASE("a segment with other exchanges than those wanted is refused as long as somebody has it") {
+  Shared shared;
+  takt_segment* segment = nullptr;
+  const auto open = [&](const takt_exchange& wanted) {
+    return takt_segment_open_or_create(shared.name.c_str(), &wanted, 1, &segment);
+  };
+  CHECK(open({"ring", TAKT_EXCHANGE_RING, 8, "x f64"}) == TAKT_ERROR_SHM_WRONG_SCHEMA);
+  CHECK(open({"ring", TAKT_EXCHANGE_LATEST, 0, pose_schema}) == TAKT_ERROR_SHM_WRONG_KIND);
+  CHECK(open({"other", TAKT_EXCHANGE_RING, 8, pose_schema}) == TAKT_ERROR_SHM_NO_SUCH_EXCHANGE);
+  CHECK(segment == nullptr);
+}
+
+TEST_CASE("a sealed segment is served and received through the C API") {
+  const std::string path = "@takt-capi-" + std::to_string(getpid());
+  const std::array<takt_exchange, 2> exchanges{
+      {{"ring", TAKT_EXCHANGE_RING, 8, pose_schema}, {"state", TAKT_EXCHANGE_BROADCAST, 0, pose_schema}}};
+  takt_segment* sealed = nullptr;
+  REQUIRE(takt_segment_create_sealed("capi", exchanges.data(), exchanges.size(), &sealed) == TAKT_OK);
+  takt_segment* received = nullptr;
+  CHECK(takt_segment_receive(path.c_str(), 0, &received) == TAKT_ERROR_PLATFORM_CONNECT_FAILED);
+  takt_segment_server* server = nullptr;
+  REQUIRE(takt_segment_server_create(sealed, path.c_str(), &server) == TAKT_OK);
+  takt_segment_server* second = nullptr;
+  CHECK(takt_segment_server_create(sealed, path.c_str(), &second) == TAKT_ERROR_PLATFORM_LISTEN_FAILED);
+  REQUIRE(takt_segment_receive(path.c_str(), 1'000'000'000, &received) == TAKT_OK);
+  const RingProducer producer(sealed, "ring");
+  const RingConsumer consumer(received, "ring");
+  takt_segment_close(received);  // the ends keep its memory
+  takt_segment_close(sealed);    // and the server still serves it
+  Pose value = pose(3);
+  CHECK(takt_ring_producer_push(producer, &value, sizeof value) == TAKT_OK);
+  value = {};
+  CHECK(takt_ring_consumer_pop(consumer, &value, sizeof value) == TAKT_OK);
+  CHECK(is_pose(value, 3));
+  REQUIRE(takt_segment_receive(path.c_str(), 1'000'000'000, &received) == TAKT_OK);
+  takt_ring_producer* taken = nullptr;
+  CHECK(takt_ring_producer_create(received, "ring", pose_schema, &taken) == TAKT_ERROR_PLATFORM_SLOT_TAKEN);
+  takt_segment_close(received);
+  takt_segment_server_destroy(server);
+  CHECK(takt_segment_receive(path.c_str(), 0, &received) == TAKT_ERROR_PLATFORM_CONNECT_FAILED);
+
+  Shared named;
+  CHECK(takt_segment_server_create(named.segment, path.c_str(), &second) == TAKT_ERROR_PLATFORM_NOT_SEALED);
+  CHECK(second == nullptr);
+}
+
+TEST_CASE("segments that cannot be are refused, and NULL is answered, everywhere") {
+  takt_segment* segment = nullptr;
+  const takt_exchange unknown{"x", 99, 1, nullptr};
+  const takt_exchange nameless{nullptr, TAKT_EXCHANGE_BYTE_RING, 64, nullptr};
+  const takt_exchange bad{"no spaces", TAKT_EXCHANGE_BYTE_RING, 64, nullptr};
+  const takt_exchange shapeless{"x", TAKT_EXCHANGE_RING, 64, nullptr};
+  const takt_exchange misshapen{"x", TAKT_EXCHANGE_LATEST, 0, "a u8, b f64"};
+  CHECK(takt_segment_open("takt-capi-nowhere", &segment) == TAKT_ERROR_PLATFORM_NO_SUCH_SEGMENT);
+  CHECK(takt_segment_open("a/b", &segment) == TAKT_ERROR_PLATFORM_BAD_SEGMENT_NAME);
+  CHECK(takt_segment_remove("takt-capi-nowhere") == TAKT_ERROR_PLATFORM_NO_SUCH_SEGMENT);
+  CHECK(takt_segment_open_or_create("takt-capi-x", &unknown, 1, &segment) == TAKT_ERROR_CAPI_BAD_ARGUMENT);
+  CHECK(takt_segment_open_or_create("takt-capi-x", &nameless, 1, &segment) == TAKT_ERROR_CAPI_NULL_POINTER);
+  CHECK(takt_segment_open_or_create("takt-capi-x", &bad, 1, &segment) == TAKT_ERROR_SHM_BAD_NAME);
+  CHECK(takt_segment_open_or_create("takt-capi-x", &shapeless, 1, &segment) == TAKT_ERROR_CAPI_NULL_POINTER);
+  CHECK(takt_segment_open_or_create("takt-capi-x", &misshapen, 1, &segment) == TAKT_ERROR_SHM_BAD_SCHEMA);
+  CHECK(takt_segment_create_sealed("takt-capi-x", &misshapen, 1, &segment) == TAKT_ERROR_SHM_BAD_SCHEMA);
+  CHECK(takt_segment_open_or_create("takt-capi-x", &bad, 33, &segment) == TAKT_ERROR_SHM_TOO_MANY_EXCHANGES);
+  CHECK(takt_segment_open_or_create("takt-capi-x", &bad, 0, &segment) == TAKT_ERROR_SHM_TOO_MANY_EXCHANGES);
+  CHECK(segment == nullptr);
+
+  constexpr std::int32_t null = TAKT_ERROR_CAPI_NULL_POINTER;
+  takt_joint_reference reference{};
+  takt_joint_measurement measured{};
+  CHECK(takt_segment_open(nullptr, &segment) == null);
+  CHECK(takt_segment_open_or_create(nullptr, nullptr, 0, nullptr) == null);
+  CHECK(takt_segment_remove(nullptr) == null);
+  CHECK(takt_byte_producer_create(nullptr, "x", nullptr) == null);
+  CHECK(takt_byte_consumer_create(nullptr, "x", nullptr) == null);
+  CHECK(takt_byte_producer_write(nullptr, "x", 1) == null);
+  CHECK(takt_byte_consumer_read(nullptr, &reference, 1, nullptr) == null);
+  CHECK(takt_byte_producer_max(nullptr) == 0);
+  CHECK(takt_segment_create_sealed(nullptr, nullptr, 0, nullptr) == null);
+  CHECK(takt_segment_receive(nullptr, 0, nullptr) == null);
+  CHECK(takt_segment_server_create(nullptr, nullptr, nullptr) == null);
+  CHECK(takt_ring_producer_create(nullptr, "x", "y", nullptr) == null);
+  CHECK(takt_ring_consumer_create(nullptr, "x", "y", nullptr) == null);
+  CHECK(takt_ring_producer_push(nullptr, &reference, 1) == null);
+  CHECK(takt_ring_producer_push_many(nullptr, &reference, 1, 1, nullptr) == null);
+  CHECK(takt_ring_consumer_pop(nullptr, &reference, 1) == null);
+  CHECK(takt_ring_consumer_pop_many(nullptr, &reference, 1, 1, nullptr) == null);
+  CHECK(takt_value_writer_create(nullptr, "x", "y", nullptr) == null);
+  CHECK(takt_value_reader_create(nullptr, "x", "y", nullptr) == null);
+  CHECK(takt_value_writer_write(nullptr, &reference, 1) == null);
+  CHECK(takt_value_reader_read(nullptr, &reference, 1, nullptr) == null);
+  CHECK(takt_stream_writer_create(nullptr, "x", "y", nullptr) == null);
+  CHECK(takt_stream_reader_create(nullptr, "x", "y", nullptr) == null);
+  CHECK(takt_stream_writer_write(nullptr, &reference, 1) == null);
+  CHECK(takt_stream_reader_read(nullptr, &reference, 1) == null);
+  CHECK(takt_stream_reader_missed(nullptr) == 0);
+  CHECK(takt_joint_client_create(nullptr, "x", "y", 0, nullptr) == null);
+  CHECK(takt_joint_client_update(nullptr, nullptr) == null);
+  CHECK(takt_joint_client_image(nullptr) == nullptr);
+  CHECK(takt_joint_client_owned(nullptr) + takt_joint_client_granted(nullptr) == 0);
+  CHECK(takt_joint_client_answer(nullptr) == TAKT_JOINT_ANSWER_NONE);
+  CHECK(takt_joint_client_want(nullptr, 1) == null);
+  CHECK(takt_joint_client_reference(nullptr, 0, &reference) == null);
+  CHECK(takt_joint_client_set(nullptr, 0, &reference) == null);
+  CHECK(takt_joint_client_publish(nullptr, 0) == null);
+  CHECK(takt_joint_hub_create(nullptr, "x", "y", nullptr, 0, 1, 1, nullptr) == null);
+  CHECK(takt_joint_hub_take(nullptr, &reference, 1) == null);
+  CHECK(takt_joint_hub_publish(nullptr, 0, &measured, 1) == null);
+  CHECK(takt_joint_hub_image(nullptr) == nullptr);
+  takt_segment_close(nullptr);
+  takt_segment_server_destroy(nullptr);
+  takt_ring_producer_destroy(nullptr);
+  takt_ring_consumer_destroy(nullptr);
+  takt_value_writer_destroy(nullptr);
+  takt_value_reader_destroy(nullptr);
+  takt_stream_writer_destroy(nullptr);
+  takt_stream_reader_destroy(nullptr);
+  takt_byte_producer_destroy(nullptr);
+  takt_byte_consumer_destroy(nullptr);
+  takt_joint_client_destroy(nullptr);
+  takt_joint_hub_destroy(nullptr);
+}
+
+TEST_CASE("a hub that cannot be is refused, and leaves its slots free") {
+  Shared shared;
+  takt_joint_hub* hub = nullptr;
+  std::array<takt_joint_safety, 65> safety{};
+  const auto create = [&](std::size_t count, std::int64_t period_ns) {
+    return takt_joint_hub_create(shared.segment, "joints", "joint_slots", safety.data(), count, period_ns, 5,
+                                 &hub);
+  };
+  CHECK(create(0, 1) == TAKT_ERROR_SHM_BAD_EXTENT);
+  CHECK(create(65, 1) == TAKT_ERROR_SHM_BAD_EXTENT);
+  CHECK(create(3, 0) == TAKT_ERROR_SHM_OUT_OF_DOMAIN);
+  safety[2].behaviour = 2;
+  CHECK(create(3, 1) == TAKT_ERROR_CAPI_BAD_ARGUMENT);
+  safety[2] = {TAKT_SAFE_HOLD, 0, std::numeric_limits<double>::quiet_NaN(), 1};
+  CHECK(create(3, 1) == TAKT_ERROR_SHM_OUT_OF_DOMAIN);
+  CHECK(hub == nullptr);
+  hub = shared.hub();
+  std::array<takt_joint_reference, joints> references{};
+  CHECK(takt_joint_hub_take(hub, references.data(), 2) == TAKT_ERROR_SHM_BAD_EXTENT);
+  takt_joint_hub* second = nullptr;
+  CHECK(takt_joint_hub_create(shared.segment, "joints", "joint_slots", safety.data(), 2, 1, 5, &second) ==
+        TAKT_ERROR_PLATFORM_SLOT_TAKEN);
+  takt_joint_hub_destroy(hub);
+}
+
+TEST_CASE("what the manual calls real-time safe of shared memory is") {
+  Shared shared;
+  takt_joint_hub* hub = shared.hub();
+  takt_joint_client* client = shared.client(0);
+  takt_byte_producer* producer = nullptr;
+  takt_byte_consumer* consumer = nullptr;
+  REQUIRE(takt_byte_producer_create(shared.segment, "replies", &producer) == TAKT_OK);
+  REQUIRE(takt_byte_consumer_create(shared.segment, "replies", &consumer) == TAKT_OK);
+  const RingProducer push(shared.segment, "ring");
+  const RingConsumer pop(shared.segment, "ring");
+  const ValueWriter write(shared.segment, "latest");
+  const ValueReader latest(shared.segment, "latest");
+  const ValueWriter broadcast(shared.segment, "broadcast");
+  const ValueReader heard(shared.segment, "broadcast");
+  const StreamWriter stream(shared.segment, "stream");
+  const StreamReader streamed(shared.segment, "stream");
+  Pose element = pose(1);
+  std::array<takt_joint_reference, joints> references{};
+  takt_joint_reference reference{};
+  std::size_t length = 0;
+  std::int32_t failed = 0;
+
+  takt::test::RtGuard guard;
+  for (int i = 0; i < 1000; ++i) {
+    failed |= cycle(hub, references);
+    failed |= takt_joint_client_update(client, nullptr);
+    failed |= takt_joint_client_want(client, i % 50 < 30 ? 3 : 0);
+    if ((takt_joint_client_owned(client) & 1) != 0) {
+      failed |= takt_joint_client_reference(client, 0, &reference);
+      reference.mode = TAKT_JOINT_MODE_VELOCITY;
+      failed |= takt_joint_client_set(client, 0, &reference);
+    }
+    if (i % 100 < 80) failed |= takt_joint_client_publish(client, i);
+    failed |= takt_byte_producer_write(producer, &reference, 20);
+    failed |= takt_byte_consumer_read(consumer, &reference, sizeof reference, &length);
+    reference = {};
+    failed |= takt_ring_producer_push(push, &element, sizeof element);
+    failed |= takt_ring_consumer_pop(pop, &element, sizeof element);
+    failed |= takt_ring_producer_push_many(push, &element, sizeof element, 1, &length);
+    failed |= takt_ring_consumer_pop_many(pop, &element, sizeof element, 1, &length);
+    failed |= takt_value_writer_write(write, &element, sizeof element);
+    failed |= takt_value_reader_read(latest, &element, sizeof element, nullptr);
+    failed |= takt_value_writer_write(broadcast, &element, sizeof element);
+    failed |= takt_value_reader_read(heard, &element, sizeof element, nullptr);
+    failed |= takt_stream_writer_write(stream, &element, sizeof element);
+    failed |= takt_stream_reader_read(streamed, &element, sizeof element);
+    failed |= static_cast<std::int32_t>(takt_stream_reader_missed(streamed));
+  }
+  const bool seen = takt_joint_client_image(client)->cycle == takt_joint_hub_image(hub)->cycle;
+  CHECK(guard.report() == "");
+  CHECK(failed == 0);
+  CHECK(seen);
+  takt_byte_producer_destroy(producer);
+  takt_byte_consumer_destroy(consumer);
+  takt_joint_client_destroy(client);
+  takt_joint_hub_destroy(hub);
+}
