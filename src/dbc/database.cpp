@@ -25,29 +25,33 @@ constexpr std::uint64_t in_order(std::uint64_t word, bool big) noexcept {
 std::string mistake_in(const Message& message) {
   const std::vector<Signal>& signals = message.signals;
   if (message.id > (message.extended ? can::max_extended_id : can::max_standard_id))
-    return "the identifier is too large";
-  if (message.length > dbc::max_message_length) return "the message is too long";
-  if (signals.size() > dbc::max_signals_in_message) return "there are too many signals";
+    return fmt::format("the identifier {:#x} has more than {} bits", message.id, message.extended ? 29 : 11);
+  if (message.length > dbc::max_message_length)
+    return fmt::format("the message has {} bytes; at most {} are allowed", message.length,
+                       dbc::max_message_length);
+  if (signals.size() > dbc::max_signals_in_message)
+    return fmt::format("the message has {} signals; at most {} are allowed", signals.size(),
+                       dbc::max_signals_in_message);
   for (const Signal& signal : signals) {
     const auto refuse = [&](std::string_view why) { return fmt::format("signal {}: {}", signal.name, why); };
     if (!can::fits(signal.coding.field, dbc::max_message_length + word_bytes))
-      return refuse("it has no place in a message");
+      return refuse("its bits do not lie within a message of the allowed length");
     if (!can::is_finite(signal.coding.scale) || signal.coding.scale == 0 ||
         !can::is_finite(signal.coding.offset))
-      return refuse("its scale must not be 0, nor its offset infinite");
+      return refuse("its scale must be finite and not 0, and its offset finite");
     if (signal.selected_by.has_value() == signal.selected_for.empty())
-      return refuse("a selector and numbers belong together");
+      return refuse("it must have both a selector and selector values, or neither");
     const auto is_falling = [](const NumberRange& a, const NumberRange& b) {
       return a.first > a.last || b.first > b.last || b.first <= a.last;
     };
     if (std::adjacent_find(signal.selected_for.begin(), signal.selected_for.end(), is_falling) !=
             signal.selected_for.end() ||
         (!signal.selected_for.empty() && signal.selected_for[0].first > signal.selected_for[0].last))
-      return refuse("the numbers of its selector are not in rising order");
+      return refuse("the values of its selector are not in increasing order");
     const Signal* at = &signal;
     for (std::size_t depth = 0; at->selected_by; ++depth) {
       if (*at->selected_by >= signals.size() || depth == dbc::max_multiplex_depth)
-        return refuse("its selector is not in the message, or hangs on itself or too many others");
+        return refuse("its selector is not in the message, depends on itself, or depends on too many others");
       at = &signals[*at->selected_by];
     }
   }
@@ -752,7 +756,8 @@ SetupResult<Database> Database::build(Reading reading) {
     return fail(can::Errc::bad_dbc, fmt::format("message {}: {}", message.name, why));
   };
   if (file.messages.size() > dbc::max_messages)
-    return fail(can::Errc::bad_dbc, "there are too many messages");
+    return fail(can::Errc::bad_dbc, fmt::format("the file has {} messages; at most {} are allowed",
+                                                file.messages.size(), dbc::max_messages));
   std::size_t rows_left = max_table_rows;
   const std::map<std::uint32_t, std::size_t> sizes = group_sizes(file);
   database.standard_.assign(can::max_standard_id + 1, none);
@@ -760,11 +765,14 @@ SetupResult<Database> Database::build(Reading reading) {
   for (const Message& message : file.messages) {
     if (const std::string mistake = mistake_in(message); !mistake.empty()) return refuse(message, mistake);
     MessageCodec made(file, message);
-    if (!made.build(rows_left)) return refuse(message, "its multiplexing is too large");
+    if (!made.build(rows_left))
+      return refuse(message, fmt::format("its multiplexing exceeds the {} table rows allowed in a file",
+                                         max_table_rows));
     rows_left -= std::min(rows_left, made.rows_.size());
     const auto index = static_cast<std::uint32_t>(database.messages_.size());
     if (!message.extended) {
-      if (database.standard_[message.id] != none) return refuse(message, "another has its identifier");
+      if (database.standard_[message.id] != none)
+        return refuse(message, "another message has this identifier");
       database.standard_[message.id] = index;
     } else {
       database.extended_.push_back({message.id, index});
@@ -782,7 +790,7 @@ SetupResult<Database> Database::build(Reading reading) {
   const auto same = std::adjacent_find(database.extended_.begin(), database.extended_.end(),
                                        [](const Key& a, const Key& b) { return a.id == b.id; });
   if (same != database.extended_.end())
-    return refuse(file.messages[same->message], "another has its identifier");
+    return refuse(file.messages[same->message], "another message has this identifier");
   return database;
 }
 

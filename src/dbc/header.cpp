@@ -53,7 +53,7 @@ std::string_view why_not(can::MessageFault fault) {
     case can::MessageFault::count:
       return "it has too many signals";
     case can::MessageFault::name:
-      return "two of its signals have one name, or one has none";
+      return "two of its signals have the same name, or a signal has no name";
     case can::MessageFault::signal:
       return "a signal lies beyond its length";
     case can::MessageFault::multiplexer:
@@ -61,7 +61,7 @@ std::string_view why_not(can::MessageFault fault) {
     case can::MessageFault::selector:
       return "a multiplexer cannot have the value of a selector";
     case can::MessageFault::overlap:
-      return "two signals that can be there at once share a bit";
+      return "two signals that can be in one frame share a bit";
   }
   return {};
 }
@@ -158,7 +158,7 @@ class Builder {
     for (const Signal& signal : description.signals) {
       made.signals.push_back(spec_of(description, signal));
       if (made.signals.back().signal.has_range() != signal.coding.has_range())
-        warn(description, signal, "its range is not in the header, as its field cannot hold it");
+        warn(description, signal, "its range is not in the header, because its field cannot hold it");
       made.members.push_back(member_of(signal, made.spec.j1939, types, members));
     }
     // Constants are named last, so that no signal loses its name to one.
@@ -200,7 +200,7 @@ class Builder {
       if (!can::detail::holds(signal.coding.field, value.value) ||
           !can::is_finite(physical_of(signal.coding, value.value))) {
         warn(message, signal,
-             fmt::format("the value {} is not in the header, as its field cannot have it", value.value));
+             fmt::format("the value {} is not in the header, because its field cannot hold it", value.value));
         continue;
       }
       const std::string own = value_name(value, uses);
@@ -496,7 +496,7 @@ SetupResult<GeneratedHeader> make_header(const Database& dbc, const HeaderOption
   const std::string name_space = name_space_of(options);
   if (!is_name_space(name_space))
     return fail(can::Errc::bad_dbc,
-                fmt::format("{} can be no name space; give one like robot::drive", name_space));
+                fmt::format("{} is not a valid namespace; give one such as robot::drive", name_space));
   const bool has_node = std::any_of(file.nodes.begin(), file.nodes.end(),
                                     [&](const Node& node) { return node.name == options.node; });
   if (!options.node.empty() && !has_node)

@@ -89,7 +89,7 @@ std::string_view choose_by_ranges(std::vector<Signal>& signals, const Notes& not
 /// Resolves mN without SG_MUL_VAL_.
 std::string_view choose_by_page(std::vector<Signal>& signals, const Root& root, std::uint32_t i,
                                 std::uint64_t page) {
-  if (root.signals.size() != 1) return "the message has no selector, or several";
+  if (root.signals.size() != 1) return "the message has no selector, or more than one";
   signals[i].selected_by = root.signals.front();
   signals[i].selected_for = {{page, page}};
   return {};
@@ -116,7 +116,7 @@ void check_place(const Message& message, const Signal& signal, TextPosition plac
   const Signal& selector = message.signals[*signal.selected_by];
   const std::uint64_t last = signal.selected_for.back().last;
   if (last > can::detail::mask_of(selector.coding.field.length))
-    complaints.complain(place, fmt::format("selector {} has no number {}", selector.name, last));
+    complaints.complain(place, fmt::format("selector {} cannot have the value {}", selector.name, last));
 }
 
 }  // namespace
@@ -155,17 +155,17 @@ std::vector<bool> choose_selectors(Message& message, const Notes& notes, Complai
     } else if (is_page_only && root.has_nested && !signals[i].is_selector) {
       complaints.complain(
           place,
-          fmt::format("{}: of several selectors none is named (SG_MUL_VAL_); that of the message is taken",
-                      signals[i].name));
+          fmt::format(
+              "{}: the message has several selectors, and no SG_MUL_VAL_ names one; the selector M is used",
+              signals[i].name));
     }
   }
   for (std::uint32_t i = 0; i < signals.size(); ++i) {
     if (left_out[i] || !hangs_in_the_air(signals, left_out, i)) continue;
-    complaints.complain(
-        notes.signal_places[i],
-        fmt::format("{} hangs on a selector that is left out, on itself, or on more than {} selectors; it is "
-                    "left out",
-                    signals[i].name, max_multiplex_depth));
+    complaints.complain(notes.signal_places[i],
+                        fmt::format("{} depends on a selector that is left out, on itself, or on more than "
+                                    "{} selectors; it is left out",
+                                    signals[i].name, max_multiplex_depth));
     left_out[i] = true;
   }
   return left_out;

@@ -51,8 +51,7 @@ class Parser : private Complaints {
 
   SetupResult<Reading> run() {
     while (!has_failed() && scanner_.peek().kind != TokenKind::end) read_statement();
-    if (!has_failed() && statements_ == 0)
-      refuse(scanner_.peek().place, "there is no statement of a DBC file");
+    if (!has_failed() && statements_ == 0) refuse(scanner_.peek().place, "the file has no DBC statement");
     if (!has_failed()) finish();
     if (has_failed()) return fail(can::Errc::bad_dbc, to_string(error()));
     return Reading{std::move(file_), take_warnings(), more_warnings(), left_out_};
@@ -90,7 +89,7 @@ class Parser : private Complaints {
     if (scanner_.peek().kind != TokenKind::name) return expected(what);
     const Token token = scanner_.take();
     if (is_strict() && !is_identifier(token.raw)) {
-      refuse(token.place, fmt::format("{} is no name: letters, digits and _ are allowed", shown(token)));
+      refuse(token.place, fmt::format("{} is not a name: letters, digits and _ are allowed", shown(token)));
       return false;
     }
     out = to_utf8(token.raw);
@@ -200,9 +199,10 @@ class Parser : private Complaints {
   void skip_section(const Token& keyword) {
     if (is_keyword(keyword.raw)) {
       if (skipped_.insert(keyword.raw).second)
-        warn(keyword.place, fmt::format("statements {} are not read", keyword.raw));
+        warn(keyword.place, fmt::format("{} statements are not supported and are skipped", keyword.raw));
     } else {
-      complain(keyword.place, fmt::format("{} is no keyword of a DBC file; it is skipped", shown(keyword)));
+      complain(keyword.place,
+               fmt::format("{} is not a keyword of a DBC file; it is skipped", shown(keyword)));
     }
     skip_statement();
   }
@@ -288,7 +288,7 @@ class Parser : private Complaints {
       return true;
     }
     if (!message_names_.insert(message.name).second)
-      complain(place, fmt::format("another message is called {} too", message.name));
+      complain(place, fmt::format("another message has the name {}", message.name));
     current_ = file_.messages.size();
     file_.messages.push_back(std::move(message));
     notes_.push_back({place, {}, {}, {}});
@@ -356,8 +356,8 @@ class Parser : private Complaints {
     const TextPosition place = scanner_.peek().place;
     if (!take_mark('(') || !take_number(signal.coding.scale, "the scale") || !take_mark(',') ||
         !take_number(signal.coding.offset, "the offset") || !take_mark(')') || !take_mark('[') ||
-        !take_number(minimum, "the least value") || !take_mark('|') ||
-        !take_number(maximum, "the largest value") || !take_mark(']')) {
+        !take_number(minimum, "the minimum") || !take_mark('|') || !take_number(maximum, "the maximum") ||
+        !take_mark(']')) {
       return false;
     }
     if (signal.coding.scale == 0) {
@@ -365,8 +365,8 @@ class Parser : private Complaints {
       return false;
     }
     if (minimum > maximum) {
-      complain(place, fmt::format("the least value, {}, is above the largest, {}; they are exchanged",
-                                  minimum, maximum));
+      complain(place,
+               fmt::format("the minimum {} is above the maximum {}; they are swapped", minimum, maximum));
       std::swap(minimum, maximum);
     }
     return true;
@@ -386,8 +386,8 @@ class Parser : private Complaints {
     const TextPosition place = scanner_.peek().place;
     if (!take_name(variable.name, "the name of the variable") || !take_mark(':') ||
         !take_integer<std::uint32_t>(variable.type, 0, 2, "the type") || !take_mark('[') ||
-        !take_number(variable.minimum, "the least value") || !take_mark('|') ||
-        !take_number(variable.maximum, "the largest value") || !take_mark(']') ||
+        !take_number(variable.minimum, "the minimum") || !take_mark('|') ||
+        !take_number(variable.maximum, "the maximum") || !take_mark(']') ||
         !take_text(variable.unit, "the unit in quotes") ||
         !take_number(variable.initial, "the initial value") ||
         !take_integer<std::uint32_t>(variable.id, 0, ~0U, "the number of the variable") ||
@@ -397,7 +397,7 @@ class Parser : private Complaints {
     end_statement();
     const auto index = static_cast<std::uint32_t>(file_.environment_variables.size());
     if (!environment_variables_.try_emplace(variable.name, index).second) {
-      complain(place, fmt::format("another environment variable is called {} too; this one is left out",
+      complain(place, fmt::format("another environment variable has the name {}; this one is left out",
                                   variable.name));
       return true;
     }
@@ -455,7 +455,7 @@ class Parser : private Complaints {
       ValueText& row = out.emplace_back();
       constexpr auto most = std::numeric_limits<std::int64_t>::max();
       if (!take_integer<std::int64_t>(row.value, -most - 1, most, "a value") ||
-          !take_text(row.text, "what the value means, in quotes") ||
+          !take_text(row.text, "the text of the value in quotes") ||
           !within(out.size(), max_value_texts, "values with a text")) {
         return false;
       }
@@ -583,8 +583,7 @@ class Parser : private Complaints {
         try_mark(',');
       }
     } else if (definition.type != AttributeType::text && scanner_.peek().kind == TokenKind::number) {
-      return take_number(definition.minimum, "the least value") &&
-             take_number(definition.maximum, "the largest value");
+      return take_number(definition.minimum, "the minimum") && take_number(definition.maximum, "the maximum");
     }
     return true;
   }
@@ -764,14 +763,16 @@ class Parser : private Complaints {
     if (found != definitions_.end()) {
       definition = &file_.attribute_definitions[found->second];
     } else {
-      complain(attribute.name.place, fmt::format("attribute {} is not defined for such an object", name));
+      complain(attribute.name.place,
+               fmt::format("attribute {} is not defined for this kind of object", name));
     }
     auto value = value_of(attribute.value, definition, *this);
     if (!value) return;
     std::vector<Attribute>& attributes = attributes_of(attribute.object);
     const auto [known, is_first] = given_.try_emplace({attribute.object, name}, attributes.size());
     if (!is_first) {
-      complain(attribute.name.place, fmt::format("attribute {} is given twice; the later one counts", name));
+      complain(attribute.name.place,
+               fmt::format("attribute {} is given twice; the later value is used", name));
       attributes[known->second].value = std::move(*value);
     } else if (attributes.size() == max_attributes) {
       refuse(attribute.name.place, fmt::format("an object has more than {} attributes", max_attributes));
@@ -799,7 +800,7 @@ class Parser : private Complaints {
     const bool is_name = name.size() <= max_name_length && is_readable_name(name);
     if (!is_name || !known.insert(name).second) {
       complain(place, fmt::format("the long name of {} is {}; it is left out", object.name,
-                                  is_name ? "also that of another" : "no name"));
+                                  is_name ? "also the name of another object" : "not a valid name"));
       return;
     }
     object.short_name = std::exchange(object.name, std::move(name));

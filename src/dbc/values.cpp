@@ -67,7 +67,7 @@ std::optional<AttributeValue> value_of(const Token& token, const AttributeDefini
       break;
   }
   if (!value) {
-    complaints.complain(token.place, fmt::format("attribute {} cannot have this value, {}; it is left out",
+    complaints.complain(token.place, fmt::format("attribute {} cannot have the value {}; it is left out",
                                                  definition->name, shown(token)));
   }
   return value;

@@ -248,8 +248,11 @@ SetupResult<std::string> write(const File& file) {
     for (const Signal& signal : message.signals) {
       const bool is_in_message = !signal.selected_by || *signal.selected_by < message.signals.size();
       if (!is_in_message || signal.selected_by.has_value() == signal.selected_for.empty())
-        return fail(can::Errc::bad_dbc,
-                    fmt::format("signal {}: a selector and its numbers belong together", signal.name));
+        return fail(
+            can::Errc::bad_dbc,
+            fmt::format(
+                "signal {}: it must have both a selector of the message and selector values, or neither",
+                signal.name));
     }
     for (const SignalGroup& group : message.groups) {
       const auto is_in_message = [&](std::uint32_t signal) { return signal < message.signals.size(); };
@@ -259,11 +262,13 @@ SetupResult<std::string> write(const File& file) {
   }
   std::string text = Writer(file).write();
   const auto again = parse(text);
-  if (!again) return fail(can::Errc::bad_dbc, "in what would be written, " + again.error().message);
+  if (!again)
+    return fail(can::Errc::bad_dbc, "the text to write is not readable again: " + again.error().message);
   if (again->file != file) {
-    return fail(can::Errc::bad_dbc, again->warnings.empty()
-                                        ? "the file holds what the format cannot say"
-                                        : "in what would be written, " + to_string(again->warnings.front()));
+    return fail(can::Errc::bad_dbc,
+                again->warnings.empty()
+                    ? "the file has content that the DBC format cannot express"
+                    : "the text to write is not readable again: " + to_string(again->warnings.front()));
   }
   return text;
 }

@@ -314,7 +314,7 @@ void Object::finish() {
   for (const auto& [key, unused] : value_->get_ref<const Value::object_t&>()) {
     if (mistakes_->full()) return;
     if (std::find(known_.begin(), known_.end(), key) == known_.end())
-      mistakes_->add(at(key), "no such key is known");
+      mistakes_->add(at(key), "the key is unknown");
   }
 }
 

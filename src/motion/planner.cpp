@@ -138,8 +138,9 @@ Outcome<void> tighten(Task& task, const std::vector<double>& wanted, double Join
       Rejection why;
       why.reason = Errc::limit_above_robot;
       why.joint = task.joint(c).name;
-      why.message = fmt::format("{}: the robot's {} limit is {}, a request may only lower it, not ask for {}",
-                                why.joint, name, own, limit);
+      why.message = fmt::format(
+          "{0}: the requested {1} limit {3} is above the robot's limit {2}; a request may only lower it",
+          why.joint, name, own, limit);
       why.value = limit;
       why.limit = own;
       return reject(std::move(why));
@@ -155,9 +156,9 @@ Outcome<void> tighten(Task& task, const std::vector<double>& wanted, double Join
       for (const JointLimits& limits : task.limits) largest = std::max(largest, limits.*member);
       Rejection why;
       why.reason = Errc::limit_above_robot;
-      why.message =
-          fmt::format("limits/{}: {} is above that of every joint ({} at most): it would limit nothing", name,
-                      wanted.front(), largest);
+      why.message = fmt::format(
+          "limits/{}: {} is above the limit of every joint (at most {}), so it would limit nothing", name,
+          wanted.front(), largest);
       why.value = wanted.front();
       why.limit = largest;
       return reject(std::move(why));
@@ -210,7 +211,8 @@ Outcome<void> replace(const Task& task, const std::vector<ToleranceMessage>& wan
     while (c < task.columns.size() && task.joint(c).name != message.name) ++c;
     if (c == task.columns.size()) {
       return reject(Errc::unknown_joint,
-                    fmt::format("{}: {} is none of the joints that move", where, message.name), message.name);
+                    fmt::format("{}: {} is not one of the joints that move", where, message.name),
+                    message.name);
     }
     replace_one(tolerances[c].position, message.position);
     replace_one(tolerances[c].velocity, message.velocity);
@@ -389,7 +391,7 @@ class Waypoints {
       Rejection why;
       why.reason = Errc::start_mismatch;
       why.joint = task.joint(c).name;
-      why.message = fmt::format("{}: the first waypoint, at time 0, says {:.6g}, but the joint is at {:.6g}",
+      why.message = fmt::format("{}: the first waypoint, at time 0, is at {:.6g}, but the joint is at {:.6g}",
                                 why.joint, wanted, task.start[c].position);
       why.time = 0;
       why.value = distance;
@@ -510,7 +512,9 @@ class Fitting {
     }
     if (task_.starts_at_rest()) return reject(std::move(failure_));
     failure_.reason = Errc::joint_already_moving;
-    failure_.message = "the joints move, and at no speed a motion from here fits: " + failure_.message;
+    failure_.message =
+        "the joints are moving, and no motion from their present state fits the limits at any speed: " +
+        failure_.message;
     return reject(std::move(failure_));
   }
 
@@ -675,7 +679,7 @@ Plan plan(const TrajectoryMessage& message, const RobotDescription& robot, const
     why.value = end.velocity;
     why.limit = 0;
     why.message = fmt::format(
-        "{}: the trajectory ends at {:.6g} {unit}/s and {:.6g} {unit}/s^2; end at rest, or say "
+        "{}: the trajectory ends at {:.6g} {unit}/s and {:.6g} {unit}/s^2; end at rest, or set "
         "\"at_end\":\"stop\"",
         why.joint, *why.value, end.acceleration,
         fmt::arg("unit", robot::position_unit(task->joint(*moving).kind)));

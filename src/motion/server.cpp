@@ -84,7 +84,7 @@ void Server::received(ClientId client, std::string_view line, Time now) {
     ++counters_.errors;
     Rejection why;
     why.reason = Errc::malformed;
-    why.message = "this is not a web server: one JSON object per line, please";
+    why.message = "this is not a web server: send one JSON object per line";
     send(client, ErrorReply{std::move(why)}, true);
     return;
   }
@@ -577,7 +577,7 @@ Rejection Server::excess_of(const Event& event) const {
   excess.value = event.value;
   excess.limit = event.limit;
   excess.message =
-      fmt::format("{}: begins with a {} of {:.6g}, beyond the limit of {:.6g}, and comes back first",
+      fmt::format("{}: begins with a {} of {:.6g}, beyond the limit of {:.6g}, and first returns within it",
                   excess.joint, quantity_name(event.quantity), event.value, event.limit);
   return excess;
 }

@@ -209,8 +209,8 @@ Rejection Server::too_far(Time start, Time on_loop) const {
   why.value = to_seconds(start - on_loop);
   why.limit = to_seconds(options_.farthest_start);
   why.message = fmt::format(
-      "the start is {:.6g} s ahead, at most {:.6g} s are allowed: it counts on the loop's clock, which shows "
-      "{:.6g} s",
+      "the start is {:.6g} s ahead; at most {:.6g} s are allowed. It is a time of the loop's clock, which "
+      "shows {:.6g} s",
       *why.value, *why.limit, to_seconds(on_loop.time_since_epoch()));
   return why;
 }

@@ -72,9 +72,9 @@ Rejection explain(const Event& event, const robot::RobotDescription& robot) {
   why.value = event.value;
   why.limit = event.limit;
   if (event.reason == Errc::start_too_far) {
-    why.message =
-        fmt::format("the start was {:.6g} s ago, and the trajectory takes {:.6g} s: nothing of it is left",
-                    event.value, event.limit);
+    why.message = fmt::format(
+        "the start was {:.6g} s ago, but the trajectory takes only {:.6g} s: it has ended already",
+        event.value, event.limit);
   } else {
     why.message += numbers_of(event, robot);
   }
@@ -102,8 +102,8 @@ std::string_view next_step(RobotState state, Errc reason) noexcept {
   const bool waits_for_reset =
       state == RobotState::stopped || (state == RobotState::starting && reason == Errc::drive_fault);
   if (!waits_for_reset || !has_loop) return "";
-  return reason == Errc::bus_down ? ". Once it is back, `takt reset` (or {\"reset\":{}}) leads on"
-                                  : ". `takt reset` (or {\"reset\":{}}) leads on";
+  return reason == Errc::bus_down ? ". To continue when the bus is back: `takt reset` (or {\"reset\":{}})"
+                                  : ". To continue: `takt reset` (or {\"reset\":{}})";
 }
 
 GreetingReply greeting(const robot::RobotDescription& robot) {

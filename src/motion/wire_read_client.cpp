@@ -81,7 +81,7 @@ class Reader {
     const Value* names = object.find("joint_names");
     const Value* group = object.find("group");
     if ((names == nullptr) == (group == nullptr)) {
-      mistakes.add(object.where(), "needs joint_names or group, one of them");
+      mistakes.add(object.where(), "needs either joint_names or group");
       return selection;
     }
     if (group != nullptr) {
@@ -153,11 +153,11 @@ class Reader {
     if (timed && time != nullptr)
       point.time = seconds(*time, object.at("time_from_start"), 0);
     else if (time != nullptr)
-      mistakes.add(object.at("time_from_start"), "is given, but not at the first point");
+      mistakes.add(object.at("time_from_start"), "is given here, but not at the first point");
     point.positions = required_numbers(object, "positions");
     point.velocities = numbers(object, "velocities");
     point.accelerations = numbers(object, "accelerations");
-    without(object, "effort", "efforts are not followed");
+    without(object, "effort", "efforts are not supported");
     object.finish();
     check_columns(point, where);
     return point;
@@ -188,7 +188,7 @@ class Reader {
       if (inner == nullptr) continue;
       for (const std::string_view other : {"multi_dof_joint_trajectory", "multi_dof_trajectory",
                                            "component_path_tolerance", "component_goal_tolerance"})
-        without(object, other, "joints with many axes are not followed");
+        without(object, other, "joints with several axes are not supported");
       std::string where = object.at(wrapped);
       if (inner->is_array() && inner->size() == 1) {
         where = json::child(where, std::size_t{0});
@@ -220,7 +220,7 @@ class Reader {
     if (start == 0) return;
     message.start = start;
     if (message.when_busy == WhenBusy::queue)
-      mistakes.add(object.at("start"), "is not for a trajectory that queues");
+      mistakes.add(object.at("start"), "is not allowed with \"when_busy\":\"queue\"");
   }
 
   MoveMessage move(Object& object) {
@@ -234,7 +234,7 @@ class Reader {
     }
     if (object.word<Synchronisation>("synchronise", message.synchronisation, synchronise_words) &&
         message.duration) {
-      mistakes.add(object.at("synchronise"), "is for a move without a duration");
+      mistakes.add(object.at("synchronise"), "is allowed only in a move without a duration");
     }
     object.boolean("fit", message.fit);
     object.word<OnDisconnect>("on_disconnect", message.on_disconnect, on_disconnect_words);
@@ -407,7 +407,7 @@ class Reader {
     }
     if (ok() && message.timed && message.points.size() == 1 && message.points.front().time == 0) {
       refuse(Errc::times_not_increasing, json::child(where, std::size_t{0}),
-             "the only point is at time 0: there is no time to move in");
+             "the only point is at time 0, so there is no time to move");
     }
   }
 
@@ -432,7 +432,8 @@ std::optional<std::string_view> request_key(const Value& document, Reader& reade
       return std::nullopt;
     }
     if (found) {
-      reader.refuse(Errc::malformed, json::child("", key), "a second request in one message");
+      reader.refuse(Errc::malformed, json::child("", key),
+                    "a message must hold one request, and this is a second one");
       return std::nullopt;
     }
     found = key;
@@ -479,7 +480,7 @@ tl::expected<ClientMessage, ParseFailure> read_client_message(const Value& docum
   ParseFailure failure;
   if (!document.is_object()) {
     failure.why.reason = Errc::malformed;
-    failure.why.message = "a message is an object";
+    failure.why.message = "a message must be a JSON object";
     return tl::unexpected<ParseFailure>(std::move(failure));
   }
   failure.is_object = true;

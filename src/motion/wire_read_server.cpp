@@ -310,7 +310,7 @@ tl::expected<ServerMessage, Rejection> parse_server_message(std::string_view lin
     if (mistakes.empty()) return message;
     return malformed(mistakes.list().front().where + ": " + mistakes.list().front().reason);
   }
-  return malformed("the message is none of those that a server sends");
+  return malformed("the message is not one that a server sends");
 }
 
 }  // namespace takt::motion

@@ -228,18 +228,21 @@ SetupResult<CanInterface> find_can_interface(const std::string& name) {
   };
   if (name.empty() || name.size() >= IFNAMSIZ || name.find('\0') != std::string::npos) {
     return failed(Errc::no_such_can_interface,
-                  fmt::format("a network interface has a name of 1 to {} letters", IFNAMSIZ - 1));
+                  fmt::format("the name of a network interface has 1 to {} characters", IFNAMSIZ - 1));
   }
   const auto answer = ask(question_for(name));
-  if (!answer) return failed(Errc::can_failed, "asking for interfaces: " + detail::text_of(answer.error()));
+  if (!answer)
+    return failed(Errc::can_failed,
+                  "the kernel does not answer about interfaces: " + detail::text_of(answer.error()));
   auto interface = read_link_message(*answer);
   if (interface && interface->name == name) return *interface;
   if (!interface && interface.error() != Errc::no_such_can_interface) {
-    return fail(interface.error(), fmt::format("{}: the kernel does not say what this interface is", name));
+    return fail(interface.error(),
+                fmt::format("{}: the kernel's answer does not describe this interface", name));
   }
   return failed(
       Errc::no_such_can_interface,
-      "there is no network interface of this name; ip -br link show type can lists those of CAN adapters");
+      "there is no network interface of this name; to list the CAN interfaces: ip -br link show type can");
 }
 
 SetupResult<void> check_can_interface(const CanInterface& interface, const CanNeeds& needs) {
@@ -247,8 +250,8 @@ SetupResult<void> check_can_interface(const CanInterface& interface, const CanNe
     return fail(code, fmt::format("{}: {}; {}", interface.name, why, command));
   };
   if (!interface.is_can) {
-    return failed(Errc::not_can, "this network interface is none of CAN",
-                  "ip -br link show type can lists those of CAN adapters");
+    return failed(Errc::not_can, "this network interface is not a CAN interface",
+                  "to list the CAN interfaces: ip -br link show type can");
   }
   const std::string rates = bit_rate_words(interface, needs);
   if (!interface.is_up) {
@@ -275,16 +278,15 @@ SetupResult<void> check_can_interface(const CanInterface& interface, const CanNe
   }
   if (interface.queue_length != 0 && interface.queue_length < needs.frames_per_cycle) {
     return failed(Errc::can_queue_too_short,
-                  fmt::format("its queue takes {} frames, but a cycle sends {}", interface.queue_length,
+                  fmt::format("its send queue holds {} frames, but a cycle sends {}", interface.queue_length,
                               needs.frames_per_cycle),
                   fmt::format("ip link set {} txqueuelen {}", interface.name, needs.frames_per_cycle));
   }
   if (interface.controller == CanController::bus_off) {
-    return failed(
-        Errc::can_bus_off,
-        "the controller is off the bus after too many errors: check wires, termination, and the bit rate of "
-        "each node",
-        fmt::format("ip link set {} type can restart", interface.name));
+    return failed(Errc::can_bus_off,
+                  "the controller is bus-off after too many errors: check wires, termination, and the bit "
+                  "rate of each node",
+                  fmt::format("ip link set {} type can restart", interface.name));
   }
   return {};
 }

@@ -31,12 +31,13 @@ SetupResult<std::size_t> check(int descriptor, const std::string& path, std::spa
   const unsigned mode = about.st_mode & 07777;
   if ((mode & 077) != 0) {
     return fail(Errc::key_file_mode,
-                fmt::format("{}: has mode {:04o}; a key is for its owner alone: chmod 600", path, mode));
+                fmt::format("{0}: has mode {1:04o}; only its owner may read or write a key: chmod 600 {0}",
+                            path, mode));
   }
   const auto size = static_cast<std::size_t>(about.st_size);
   if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) {
     return fail(Errc::key_file_size,
-                fmt::format("{}: has {} bytes, the key {}", path, size, fmt::join(sizes, " or ")));
+                fmt::format("{}: has {} bytes; a key has {}", path, size, fmt::join(sizes, " or ")));
   }
   return size;
 }

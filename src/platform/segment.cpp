@@ -73,7 +73,7 @@ SetupResult<std::size_t> bytes_wanted(std::string_view segment, std::span<const 
   const Result<std::uint64_t> bytes = shm::Layout::bytes(wanted);
   if (bytes && *bytes > options.max_bytes) {
     return failed(shm::Errc::does_not_fit, segment,
-                  fmt::format("it needs {} bytes; allowed are up to {}", *bytes, options.max_bytes));
+                  fmt::format("it needs {} bytes; at most {} are allowed", *bytes, options.max_bytes));
   }
   if (bytes) return static_cast<std::size_t>(*bytes);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -101,8 +101,8 @@ std::optional<SetupError> difference(std::string_view segment, const shm::Layout
     }
     if (exchange.extent != one.extent) {
       return differs(shm::Errc::wrong_extent,
-                     fmt::format("exchange {} has capacity {}, not {}, or other slots", one.name,
-                                 exchange.extent.capacity, one.extent.capacity));
+                     fmt::format("exchange {} has capacity {}, not {}, or another number of owner slots",
+                                 one.name, exchange.extent.capacity, one.extent.capacity));
     }
     if (exchange.schema_hash != shm::fnv1a(one.schema) || exchange.element_bytes != one.element_bytes ||
         exchange.element_alignment != one.element_alignment || exchange.bytes != one.bytes) {
@@ -111,7 +111,7 @@ std::optional<SetupError> difference(std::string_view segment, const shm::Layout
     }
   }
   if (layout.exchanges().size() != wanted.size()) {
-    return differs(shm::Errc::no_such_exchange, "it has more exchanges than are wanted");
+    return differs(shm::Errc::no_such_exchange, "it has more exchanges than expected");
   }
   return std::nullopt;
 }
@@ -157,7 +157,7 @@ SetupResult<Opened> open_named(const std::string& name, int flags, const Segment
     if (!opened.file.is_open()) {
       if (errno == ENOENT) return failed(Errc::no_such_segment, name);
       if (errno == EEXIST) return failed(Errc::segment_exists, name);
-      if (errno == EACCES) return failed(Errc::wrong_owner, name, "it may not be opened", errno);
+      if (errno == EACCES) return failed(Errc::wrong_owner, name, "it cannot be opened", errno);
       return failed(Errc::segment_failed, name, "shm_open", errno);
     }
     if (const auto checked = check_file(opened.file.get(), name, options); !checked) {
@@ -172,7 +172,7 @@ SetupResult<Opened> open_named(const std::string& name, int flags, const Segment
     if (present && !is_removed(opened.file.get())) return opened;
     clock.sleep_until(clock.now() + step);
   }
-  return failed(Errc::segment_in_use, name, "somebody is removing it and does not come to an end");
+  return failed(Errc::segment_in_use, name, "another process is removing it and has not finished");
 }
 
 /// Sets the size of a file and allocates all pages now, so a later access cannot fail for lack of memory
@@ -211,7 +211,7 @@ class SegmentBuilder {
     if (size == 0) return failed(shm::Errc::not_ready, name());
     if (size < sizeof(shm::detail::LayoutHeader) || size > options_.max_bytes) {
       return failed(shm::Errc::wrong_size, name(),
-                    fmt::format("it has {} bytes; allowed are up to {}", size, options_.max_bytes));
+                    fmt::format("it has {} bytes; at most {} are allowed", size, options_.max_bytes));
     }
     if (options_.access == Access::read_write) {
       // Holes and pages never written are not allocated yet.
@@ -226,7 +226,7 @@ class SegmentBuilder {
     if (!layout) return failed(layout.error(), name());
     if (layout->size() != size) {
       return failed(shm::Errc::wrong_size, name(),
-                    fmt::format("it says {} bytes and has {}", layout->size(), size));
+                    fmt::format("its header says {} bytes, but it has {}", layout->size(), size));
     }
     segment_.layout_ = *layout;
     return std::move(segment_);
@@ -313,7 +313,7 @@ SetupResult<Segment> build_named(const std::string& name, Opened opened, std::un
 /// Rejects read-only options for a new segment.
 SetupResult<void> check_writable(const std::string& name, const SegmentOptions& options) {
   if (options.access == Access::read_write) return {};
-  return failed(shm::Errc::read_only, name, "what is made must be writable");
+  return failed(shm::Errc::read_only, name, "a new segment must be open for writing");
 }
 
 }  // namespace
@@ -334,7 +334,7 @@ SetupResult<Segment> Segment::create_sealed(const std::string& name, std::span<c
   // Otherwise a process with read access could reopen it through /proc for writing.
   if (::fchmod(file.get(), only_ours) != 0) return failed(Errc::segment_failed, name, "fchmod", errno);
   auto lock = lock_owner_slot(file.get());
-  if (!lock) return failed(Errc::segment_failed, name, "its lock", errno);
+  if (!lock) return failed(Errc::segment_failed, name, "the lock of owner slot 0", errno);
   return detail::SegmentBuilder(name, options)
       .build({std::move(file), nullptr}, lock, *bytes, wanted, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 }
@@ -348,7 +348,8 @@ SetupResult<Segment> Segment::attach(int descriptor, const SegmentOptions& optio
   // Other page kinds (MFD_HUGETLB) can run out at an access, which kills the process (SIGBUS).
   struct statfs system {};
   if (::fstatfs(descriptor, &system) != 0) return failed(Errc::segment_failed, name, "fstatfs", errno);
-  if (system.f_type != TMPFS_MAGIC) return failed(shm::Errc::not_a_segment, name, "it is no plain memory");
+  if (system.f_type != TMPFS_MAGIC)
+    return failed(shm::Errc::not_a_segment, name, "it is not ordinary memory (tmpfs)");
   struct stat about {};
   if (::fstat(descriptor, &about) != 0) return failed(Errc::segment_failed, name, "fstat", errno);
   if (options.owner && about.st_uid != *options.owner) {
@@ -454,7 +455,7 @@ SetupResult<Descriptor> open_debris(const std::string& name) {
   Descriptor file(::shm_open(path_of(name).c_str(), O_RDWR | not_waiting, 0));
   if (!file.is_open() && errno == ENOENT) return failed(Errc::no_such_segment, name);
   if (!file.is_open() && errno == EACCES)
-    return failed(Errc::wrong_owner, name, "it may not be opened", errno);
+    return failed(Errc::wrong_owner, name, "it cannot be opened", errno);
   if (!file.is_open()) return failed(Errc::segment_failed, name, "shm_open", errno);
   if (const auto checked = check_file(file.get(), name, {}); !checked) {
     return Unexpected<SetupError>(checked.error());
@@ -522,12 +523,11 @@ SetupResult<OwnerSlot> Segment::take_owner_slot(std::string_view exchange, shm::
     if (errno != EAGAIN && errno != EACCES) return failed(Errc::segment_failed, name_, "F_OFD_SETLK", errno);
     const bool watched = detail::lock_on(descriptor(), detail::owner_slot_byte(*number)) == Lock::shared;
     const std::string by =
-        watched ? "held up by a watcher, who has no right to it"
+        watched ? "locked by a watcher, which may only read"
                 : fmt::format("taken by process {}", detail::read_owner(layout_->owner_slot(*number)).pid);
-    return failed(
-        Errc::slot_taken, name_,
-        fmt::format("{} owner slot {} of exchange {} is {}",
-                    role == shm::Role::producer ? "producer" : "consumer", owner_slot, exchange, by));
+    return failed(Errc::slot_taken, name_,
+                  fmt::format("{} slot {} of exchange {} is {}",
+                              role == shm::Role::producer ? "producer" : "consumer", owner_slot, exchange, by));
   }
   return OwnerSlot(mapping_, std::move(lock), *layout_, *number);
 }
@@ -572,7 +572,7 @@ SetupError Segment::refusal(Error error, std::string_view exchange) const {
   for (const shm::Exchange& one : layout_->exchanges()) {
     if (one.name() != exchange) continue;
     std::array<char, shm::max_schema> text{};
-    found = fmt::format(" (it is a {} of {}, \"{}\", with {} producer and {} consumer owner slots)",
+    found = fmt::format(" (it is a {} of capacity {}, \"{}\", with {} producer and {} consumer slots)",
                         shm::kind_name(one.kind), one.extent.capacity,
                         layout_->schema(one, text).value_or("unknown"), one.extent.producers,
                         one.extent.consumers);

@@ -182,7 +182,7 @@ struct SegmentServer::Impl {
     const auto address = address_of(path);
     if (!address) {
       return failed_at(Errc::listen_failed, path,
-                       fmt::format("a path has 2 to {} characters", sizeof address->name.sun_path - 1));
+                       fmt::format("a path must have 2 to {} characters", sizeof address->name.sun_path - 1));
     }
     listener.emplace(new_socket());
     if (!listener->is_open()) return failed_at(Errc::listen_failed, path, "socket", errno);
@@ -191,12 +191,12 @@ struct SegmentServer::Impl {
     Descriptor folder;
     if (!is_abstract(path)) {
       folder = lock_folder(path, options.lock_patience);
-      if (!folder.is_open()) return failed_at(Errc::listen_failed, path, "its folder", errno);
+      if (!folder.is_open()) return failed_at(Errc::listen_failed, path, "locking its folder", errno);
       if (is_dead_socket(path, *address)) ::unlink(path.c_str());
     }
     if (::bind(listener->get(), address->get(), address->size) != 0) {
-      return failed_at(Errc::listen_failed, path, errno == EADDRINUSE ? "somebody else is there" : "bind",
-                       errno);
+      return failed_at(Errc::listen_failed, path,
+                       errno == EADDRINUSE ? "another server listens there" : "bind", errno);
     }
     struct stat about {};
     if (!is_abstract(path) && ::lstat(path.c_str(), &about) == 0) {
@@ -320,7 +320,8 @@ SetupResult<void> SegmentServer::open(const std::string& path, const Segment& se
     impl->remove_path();
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (!impl->thread.joinable()) return failed_at(Errc::listen_failed, path, "the system gives no thread");
+  if (!impl->thread.joinable())
+    return failed_at(Errc::listen_failed, path, "the system cannot start a thread");
   impl_ = std::move(impl);
   return {};
 }
@@ -343,7 +344,7 @@ SetupResult<Segment> receive_segment(const std::string& path, Duration timeout,
   const auto address = address_of(path);
   if (!address) {
     return failed_at(Errc::connect_failed, path,
-                     fmt::format("a path has 2 to {} characters", sizeof address->name.sun_path - 1));
+                     fmt::format("a path must have 2 to {} characters", sizeof address->name.sun_path - 1));
   }
   SteadyClock clock;
   const Time deadline = detail::deadline_after(clock.now(), timeout);
@@ -363,7 +364,7 @@ SetupResult<Segment> receive_segment(const std::string& path, Duration timeout,
   if (!trusted) {
     return failed_at(
         Errc::wrong_owner, path,
-        user ? fmt::format("its server runs as user {}", *user) : "its server's user is not known");
+        user ? fmt::format("its server runs as user {}", *user) : "its server's user is unknown");
   }
   const char asked = options.access == Access::read_write ? ask_to_write : ask_to_read;
   // A server that refuses this user may have closed already. Its answer is still readable then.
@@ -377,7 +378,7 @@ SetupResult<Segment> receive_segment(const std::string& path, Duration timeout,
     return failed_at(Errc::not_allowed, path, fmt::format("user {} may not have this segment", ::geteuid()));
   }
   if (answer->kind != granted || answer->descriptors.size() != 1) {
-    return failed_at(Errc::receive_failed, path, "the answer is not that of a segment's server");
+    return failed_at(Errc::receive_failed, path, "the answer is not from a segment server");
   }
   return Segment::attach(answer->descriptors.front().get(), options);
 }

@@ -56,11 +56,10 @@ tl::unexpected<SetupError> no_line(const std::string& path, int number) {
     case ENOENT:
     case ENODEV:
     case ENXIO:
-      return failed(Errc::no_such_serial_line,
-                    "; ls /dev/serial/by-id lists the adapters that are plugged in");
+      return failed(Errc::no_such_serial_line, "; to list the connected adapters: ls /dev/serial/by-id");
     case EBUSY:
     case EWOULDBLOCK:
-      return failed(Errc::serial_line_busy, fmt::format("; another program has it: fuser -v {}", path));
+      return failed(Errc::serial_line_busy, fmt::format("; another program uses it: fuser -v {}", path));
     case EACCES:
     case EPERM:
       return failed(Errc::no_permission, "; sudo usermod -aG dialout $USER, then log in again");
@@ -82,7 +81,7 @@ SetupResult<SerialLine> SerialLine::open(const std::string& path, std::uint32_t 
     return fail(Errc::connect_failed, fmt::format("{}: {}", path, why));
   };
   const auto speed = speed_of(baud);
-  if (!speed) return failed(fmt::format("{} bit/s is no rate of a serial line", baud));
+  if (!speed) return failed(fmt::format("{} bit/s is not a supported rate of a serial line", baud));
   SerialLine line(::open(path.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
   if (line.descriptor_ < 0) return no_line(path, errno);
   if (::isatty(line.descriptor_) == 0) return failed("not a serial line");

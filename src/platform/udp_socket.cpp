@@ -28,7 +28,9 @@ using Endpoint = asio::ip::udp::endpoint;
 SetupResult<Endpoint> endpoint_of(const UdpEndpoint& wanted) {
   std::error_code error;
   const auto address = asio::ip::make_address(wanted.address, error);
-  if (error) return fail(Errc::bad_address, fmt::format("'{}' is no address in numbers", wanted.address));
+  if (error)
+    return fail(Errc::bad_address,
+                fmt::format("'{}' is not a numeric address, such as 127.0.0.1 or ::1", wanted.address));
   return Endpoint(address, wanted.port);
 }
 
@@ -122,7 +124,7 @@ SetupResult<UdpSocket> UdpSocket::open(const UdpConfig& config) {
     std::string why = detail::text_of(errno);
     if (local->address().is_loopback() && !peer->address().is_loopback())
       why +=
-          ": no other machine is reached from a loopback address; the local one has to be that of an "
+          ": a loopback address reaches no other machine; the local address must be that of a network "
           "interface";
     return fail(Errc::udp_failed, fmt::format("{}:{} to {}:{}: {}", config.local.address, config.local.port,
                                               config.peer.address, config.peer.port, why));
@@ -134,16 +136,17 @@ SetupResult<UdpSocket> UdpSocket::open(const UdpConfig& config) {
     const auto destination = endpoint_of(*config.destination);
     if (!destination) return tl::unexpected(destination.error());
     if (destination->protocol() != local->protocol())
-      return fail(Errc::bad_address, fmt::format("{} and {} are not of one family", config.local.address,
-                                                 config.destination->address));
+      return fail(Errc::bad_address, fmt::format("{} and {} must be both IPv4 or both IPv6",
+                                                 config.local.address, config.destination->address));
     route.destination = address_of<Address>(*destination);
     route.is_given = true;
   }
   if (config.watch_strangers) {
     socket.watch_ = open_beside(socket.descriptor_, Endpoint(local->address(), socket.local_port()));
     if (socket.watch_ < 0)
-      return fail(Errc::udp_failed, fmt::format("{}:{}: no second socket beside it: {}", config.local.address,
-                                                config.local.port, detail::text_of(errno)));
+      return fail(Errc::udp_failed,
+                  fmt::format("{}:{}: the second socket cannot be opened: {}", config.local.address,
+                              config.local.port, detail::text_of(errno)));
   }
   return socket;
 }

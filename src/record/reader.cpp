@@ -103,13 +103,14 @@ SetupResult<void> Reader::read_header() {
   const auto size = header.little<std::uint32_t>();
   position_ = magic.size();
   if (version != format_version) {
-    return damage(Errc::unsupported_version, fmt::format("{}, not {}", version, format_version));
+    return damage(Errc::unsupported_version,
+                  fmt::format("version {}; this program reads version {}", version, format_version));
   }
   if (size > max_metadata_size) return damage(Errc::metadata_too_long, fmt::format("{} bytes", size));
   position_ = header_size;
   whole = fill(size);
   if (!whole) return tl::unexpected<SetupError>(std::move(whole.error()));
-  if (!*whole) return damage(Errc::bad_metadata, "the file ends within it");
+  if (!*whole) return damage(Errc::bad_metadata, "the file ends within the metadata");
   auto metadata = parse_metadata({reinterpret_cast<const char*>(buffer_.data()), buffer_.size()});
   if (!metadata) return damage(Errc::bad_metadata, metadata.error().message);
   metadata_ = std::move(*metadata);
@@ -201,7 +202,8 @@ SetupResult<bool> Reader::decode(RecordType type, std::span<const std::uint8_t> 
     case RecordType::end: {
       const auto totals = read_fields<EndTotals>(reader, times_ok);
       if (reader.ok() && totals.records != records_) {
-        return damage(Errc::totals_mismatch, fmt::format("{} instead of {}", totals.records, records_));
+        return damage(Errc::totals_mismatch,
+                      fmt::format("{} in the end record, {} read", totals.records, records_));
       }
       if (reader.ok()) end_ = totals;
       record_ = totals;

@@ -89,13 +89,12 @@ class Loader {
       if (!longest || robot_.overrun == rt::OverrunPolicy::catch_up) continue;
       const Duration::rep most = *longest / robot_.period - 2;
       if (Duration::rep{robot_.overrun_limit} <= most) continue;
-      mistakes_.add(
-          object.at("overrun_limit"),
-          fmt::format("{}{} periods of {:g} s are longer than the drives of bus {} wait: they stop by "
-                      "themselves {:g} s after the last command. {}",
-                      robot_.overrun_limit, object.has("overrun_limit") ? "" : " (the default)",
-                      to_seconds(robot_.period), bus.name, to_seconds(*longest),
-                      most >= 0 ? fmt::format("At most {}", most) : "The loop must be faster"));
+      mistakes_.add(object.at("overrun_limit"),
+                    fmt::format("{}{} periods of {:g} s exceed the timeout of the drives of bus {}: they "
+                                "stop by themselves {:g} s after the last command. {}",
+                                robot_.overrun_limit, object.has("overrun_limit") ? "" : " (the default)",
+                                to_seconds(robot_.period), bus.name, to_seconds(*longest),
+                                most >= 0 ? fmt::format("At most {}", most) : "The loop must be faster"));
     }
   }
 
@@ -128,7 +127,7 @@ class Loader {
     if (const Value* rate = object.find("data_bit_rate"); rate != nullptr && bus.protocol != nullptr) {
       if (!bus.protocol->has_fd_frames()) {
         mistakes_.add(object.at("data_bit_rate"),
-                      "frames of this protocol are classic: they have no data phase");
+                      "this protocol uses classic frames, which have no data phase");
       } else if (const auto number = json::to_integer(*rate, object.at("data_bit_rate"), mistakes_,
                                                       bus.bit_rate, 8'000'000)) {
         bus.data_bit_rate = static_cast<std::uint32_t>(*number);
@@ -163,7 +162,7 @@ class Loader {
     Object object(value, where, mistakes_);
     object.required_name("name", joint.name);
     if (!joint.name.empty() && robot_.find_joint(joint.name)) {
-      mistakes_.add(object.at("name"), fmt::format("another joint is called {} too", joint.name));
+      mistakes_.add(object.at("name"), fmt::format("another joint has the name {}", joint.name));
     }
     object.word<JointKind>("kind", joint.kind, joint_kinds);
     if (const Value* limits = object.require("limits"))
@@ -191,18 +190,18 @@ class Loader {
     Object object(value, where, mistakes_);
     if (kind == JointKind::continuous) {
       if (object.find("position") != nullptr)
-        mistakes_.add(object.at("position"), "a continuous joint has no limits of position");
+        mistakes_.add(object.at("position"), "a continuous joint has no position limits");
     } else if (const Value* position = object.require("position")) {
       const std::string at = object.at("position");
       if (!position->is_array() || position->size() != 2) {
-        mistakes_.add(at, "must be a list of two numbers: least and most");
+        mistakes_.add(at, "must be a list of two numbers: minimum and maximum");
       } else {
         const auto least = json::to_number((*position)[0], json::child(at, 0), mistakes_,
                                            Range::between(-huge_number, huge_number));
         const auto most = json::to_number((*position)[1], json::child(at, 1), mistakes_,
                                           Range::between(-huge_number, huge_number));
         if (least && most && !(*least < *most)) {
-          mistakes_.add(at, fmt::format("the least, {}, is not below the most, {}", *least, *most));
+          mistakes_.add(at, fmt::format("the minimum {} is not below the maximum {}", *least, *most));
         } else if (least && most) {
           limits.position_min = *least;
           limits.position_max = *most;
@@ -242,9 +241,10 @@ class Loader {
     const double farthest =
         std::max(std::abs(joint.limits.position_min), std::abs(joint.limits.position_max));
     if (std::isfinite(farthest) && farthest > reach) {
-      mistakes_.add(object.at("limits") + "/position",
-                    fmt::format("reaches {0} {2} from zero, but position words of the bus end at {1} {2}",
-                                farthest, reach, position_unit(joint.kind)));
+      mistakes_.add(
+          object.at("limits") + "/position",
+          fmt::format("reaches {0} {2} from zero, but the position words of the bus hold at most {1} {2}",
+                      farthest, reach, position_unit(joint.kind)));
     }
     if (board == nullptr) return;
     const auto board_number =
@@ -292,10 +292,10 @@ class Loader {
       const double load = plan.load();
       if (load <= largest_bus_load) continue;
       const double fitting = std::floor(plan.fitting_rate());
-      const std::string rate = fitting < 1 ? "" : fmt::format("a rate of {:.0f} Hz would fit, or ", fitting);
+      const std::string rate = fitting < 1 ? "" : fmt::format("a rate of at most {:.0f} Hz, or ", fitting);
       mistakes_.add(json::child("/buses", i),
-                    fmt::format("at {:g} Hz the cycle takes {:.0f} % of bus {}, of which {:.0f} % may be "
-                                "planned; {}fewer joints on this bus",
+                    fmt::format("at {:g} Hz the cycle takes {:.0f} % of bus {}; at most {:.0f} % are "
+                                "allowed. Use {}fewer joints on this bus",
                                 1 / to_seconds(robot_.period), std::ceil(load * 100), robot_.buses[i].name,
                                 largest_bus_load * 100, rate));
     }

@@ -78,7 +78,7 @@ class TableReader {
     if (!value.is_object()) return mistakes_->add(where, "must be an object: offset and type of each field");
     for (const auto& [name, place] : value.get_ref<const Value::object_t&>()) {
       const std::string at = json::child(where, name);
-      if (!json::is_name(name)) mistakes_->add(at, "this is no name");
+      if (!json::is_name(name)) mistakes_->add(at, "this is not a valid name");
       Object object(place, at, *mistakes_);
       SystemField field;
       field.name = table_->names.emplace_back(name);
@@ -86,7 +86,7 @@ class TableReader {
       if (object.require("type") != nullptr) object.word<FieldType>("type", field.type, field_types);
       object.finish();
       if (layout.length != 0 && field.offset + size_of(field.type) > layout.length)
-        mistakes_->add(at, fmt::format("ends behind the {} bytes of its block", layout.length));
+        mistakes_->add(at, fmt::format("ends beyond the {} bytes of its block", layout.length));
       fields.push_back(field);
     }
     check_state(where, fields);
@@ -105,7 +105,7 @@ class TableReader {
     if (state == nullptr)
       mistakes_->add(json::child(where, "state"), "is missing");
     else if (size_of(state->type) != 1)
-      mistakes_->add(json::child(where, "state"), "must be of one byte");
+      mistakes_->add(json::child(where, "state"), "must have a type of one byte");
   }
 
   /// Checks blocks that takt itself reads.
@@ -119,7 +119,7 @@ class TableReader {
       if (field == nullptr && name != "state")
         mistakes_->add(json::child(where, name), "is missing");
       else if (field != nullptr && field->type == FieldType::u32)
-        mistakes_->add(json::child(where, name), "must not be an u32");
+        mistakes_->add(json::child(where, name), "must not be a u32");
     });
   }
 
@@ -147,14 +147,15 @@ std::shared_ptr<const Layouts> read_layouts(const Value& list, const std::string
   TableReader reader(*table, mistakes);
   for (std::size_t i = 0; i < list.size(); ++i) reader.read_system(list[i], json::child(where, i));
   if (frame_size(*table) > vehicle::max_status_bytes)
-    mistakes.add(where, fmt::format("a frame with all of them has {} bytes, and not {} at most",
+    mistakes.add(where, fmt::format("a frame with all systems has {} bytes; at most {} are allowed",
                                     frame_size(*table), vehicle::max_status_bytes));
   if (std::ranges::find(table->systems, System::traction, &SystemLayout::system) == table->systems.end())
-    mistakes.add(where, fmt::format("there is no traction, id {}", static_cast<int>(System::traction)));
+    mistakes.add(where,
+                 fmt::format("the system traction, id {}, is missing", static_cast<int>(System::traction)));
   if (mistakes.list().size() != before) return nullptr;
   const auto made = Layouts::make(table->systems);
   if (!made) {
-    mistakes.add(where, "this is no table of systems");
+    mistakes.add(where, "the systems do not form a valid table");
     return nullptr;
   }
   table->layouts = *made;

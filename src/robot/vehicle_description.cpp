@@ -114,7 +114,7 @@ class VehicleLoader {
       const auto pointer = json::to_name(list[i], where, mistakes_);
       if (!pointer) continue;
       if (find_at(document, *pointer) == nullptr)
-        mistakes_.add(where, fmt::format("there is nothing at {}", json::text_of(list[i])));
+        mistakes_.add(where, fmt::format("the description has no value at {}", json::text_of(list[i])));
       vehicle_.provisional.push_back(*pointer);
     }
   }
@@ -123,7 +123,7 @@ class VehicleLoader {
     constexpr double quarter_turn = 1.57;
     steering.required_number("limit", drive_.law.max_steering, Range::positive(quarter_turn));
     if (drive_.law.max_steering == quarter_turn)
-      mistakes_.add(steering.at("limit"), fmt::format("{} is not below a quarter turn", quarter_turn));
+      mistakes_.add(steering.at("limit"), fmt::format("{} rad is not below a quarter turn", quarter_turn));
     drive_.client.drive.limits.steering = drive_.law.max_steering;
     steering.required_number("rate", drive_.law.steering_rate, measures);
   }
@@ -179,7 +179,7 @@ class VehicleLoader {
   }
 
   void read_required(const Value& list, const std::string& where) {
-    if (!list.is_array()) return mistakes_.add(where, "must be a list of systems' names");
+    if (!list.is_array()) return mistakes_.add(where, "must be a list of system names");
     vehicle::SystemSet systems;
     for (std::size_t i = 0; i < list.size(); ++i) {
       const auto name = json::to_name(list[i], json::child(where, i), mistakes_);
@@ -194,7 +194,8 @@ class VehicleLoader {
       else
         systems.insert(found->system);
     }
-    if (!systems.contains(System::traction)) mistakes_.add(where, "traction must be among them");
+    if (!systems.contains(System::traction))
+      mistakes_.add(where, "traction is missing; it is always required");
     drive_.client.telemetry.required = systems;
   }
 
@@ -266,15 +267,17 @@ class VehicleLoader {
     check_timeout("/control/timeout", client.drive.command_timeout, client.send_period);
     check_timeout("/status/timeout", client.telemetry.freshness, client.telemetry.period);
     if (units.speed > drive_.law.standstill)
-      mistakes_.add("/units/speed", fmt::format("one count of {} m/s is more than the standstill of {} m/s",
-                                                units.speed, drive_.law.standstill));
+      mistakes_.add("/units/speed",
+                    fmt::format("one count of {} m/s is more than the standstill speed of {} m/s",
+                                units.speed, drive_.law.standstill));
     if (!vehicle::to_counts(drive_.law.max_steering, units.steer))
-      mistakes_.add("/units/steer",
-                    fmt::format("{} rad a count: the steering's limit has more than 32 bits", units.steer));
+      mistakes_.add(
+          "/units/steer",
+          fmt::format("at {} rad per count the steering limit needs more than 32 bits", units.steer));
     check_brake("/stop/service_brake", client.drive.stop.service_brake);
     check_braking(client.drive.stop);
     if (drive_.law.brake.proportional == 0)
-      mistakes_.add("/law/brake/proportional", "must be above 0: else nothing brakes");
+      mistakes_.add("/law/brake/proportional", "must be above 0: otherwise nothing brakes");
     if (drive_.law.holding_brake > 0) check_brake("/law/holding_brake", drive_.law.holding_brake);
     if (!mobile::Car::make({drive_.law.wheelbase, drive_.track, drive_.law.max_steering}))
       mistakes_.add("/steering/limit",
@@ -284,21 +287,21 @@ class VehicleLoader {
 
   void check_timeout(const std::string& where, Duration timeout, Duration period) {
     if (timeout > period) return;
-    mistakes_.add(where, fmt::format("{} s is no longer than the {} s from one frame to the next",
-                                     to_seconds(timeout), to_seconds(period)));
+    mistakes_.add(where, fmt::format("{} s must be longer than the {} s between frames", to_seconds(timeout),
+                                     to_seconds(period)));
   }
 
   void check_brake(const std::string& where, double brake) {
     if (std::round(brake * drive_.client.units.full_brake) >= 1) return;
-    mistakes_.add(where, fmt::format("{} of {} counts is less than one of them", brake,
-                                     drive_.client.units.full_brake));
+    mistakes_.add(
+        where, fmt::format("{} of {} counts is less than one count", brake, drive_.client.units.full_brake));
   }
 
   void check_braking(const vehicle::EmergencyStop::Configuration& stop) {
     const double longest = to_seconds(stop.longest_braking);
     if (stop.service_brake <= stop.brake_rate * longest) return;
     mistakes_.add("/stop/brake_rate",
-                  fmt::format("a brake of {} is not reached in the longest_braking of {} s",
+                  fmt::format("a brake of {} is not reached within the longest_braking of {} s",
                               stop.service_brake, longest));
   }
 
@@ -306,7 +309,7 @@ class VehicleLoader {
   void check_whole() {
     using Drive = vehicle::VehicleDrive<secure::PlainChannel>;
     if (!Drive::make(drive_, secure::PlainChannel{}))
-      mistakes_.add("", "no vehicle has these measures, units and limits together");
+      mistakes_.add("", "the measures, units and limits contradict each other");
   }
 
   json::Mistakes mistakes_{max_mistakes};

@@ -85,12 +85,13 @@ Outcome use_cores(const std::vector<int>& cores) {
     names += (names.empty() ? "" : ", ") + std::to_string(core);
   }
   if (sched_setaffinity(0, sizeof(set), &set) != 0) {
-    return refused(errno, "none of the cores " + names + " exists and is open to this process");
+    return refused(errno, "none of the cores " + names + " exists and is available to this process");
   }
   cpu_set_t got;
   CPU_ZERO(&got);
   if (sched_getaffinity(0, sizeof(got), &got) != 0 || !CPU_EQUAL(&set, &got)) {
-    return refused(EINVAL, "some of the cores " + names + " do not exist or are closed to this process");
+    return refused(EINVAL,
+                   "some of the cores " + names + " do not exist or are not available to this process");
   }
   return granted("cores " + names);
 }
@@ -125,7 +126,7 @@ Outcome prefault_stack(std::size_t bytes) {
   const std::size_t left = stack_left();
   if (bytes > left || left - bytes < reserve) {
     return refused(ENOMEM,
-                   std::to_string(bytes) + " bytes asked for, " + std::to_string(left) +
+                   std::to_string(bytes) + " bytes requested, " + std::to_string(left) +
                        " left; give the thread a larger stack (pthread_attr_setstacksize, ulimit -s)");
   }
   touch_stack(bytes);
@@ -142,7 +143,7 @@ Outcome lock_all_memory() {
 Outcome keep_all_heap() {
 #ifdef __GLIBC__
   if (mallopt(M_TRIM_THRESHOLD, -1) == 1 && mallopt(M_MMAP_MAX, 0) == 1) {
-    return granted("no trimming, no blocks of their own");
+    return granted("no trimming, no separately mapped blocks");
   }
 #endif
   return refused(ENOSYS, "this C library has no mallopt()");
@@ -155,7 +156,7 @@ Outcome forbid_deep_sleep(int& file) {
   if (write(file, &microseconds, sizeof(microseconds)) != sizeof(microseconds)) {
     return refused(errno, "/dev/cpu_dma_latency does not accept 0");
   }
-  return granted("0 us while the set-up is held");
+  return granted("0 us while the set-up exists");
 }
 
 }  // namespace
@@ -205,7 +206,7 @@ SetupResult<ThreadSetup> set_up_thread(const ThreadConfig& config) {
     return fail(Errc::bad_priority, "priority " + std::to_string(config.priority) + " is not within 1..99");
   }
   if (config.affinity != Want::off) {
-    if (config.cores.empty()) return fail(Errc::bad_cores, "affinity is asked for, but no core is named");
+    if (config.cores.empty()) return fail(Errc::bad_cores, "affinity is requested, but no core is given");
     for (const int core : config.cores) {
       if (core < 0 || core >= CPU_SETSIZE) {
         return fail(Errc::bad_cores, "core " + std::to_string(core) + " is not within 0..1023");

@@ -29,7 +29,7 @@ void add_cancel(CLI::App& app) {
   command->add_option("goal", options->goal, "The goal's number; all goals without it")
       ->check(positive_number());
   command->add_flag("--path", options->path,
-                    "Come to rest on the path, instead of each joint by itself as fast as it can");
+                    "Stop on the path; without it, each joint stops by itself as fast as it can");
   options->address.add_options(*command);
   command->footer(
       "Examples:\n  takt cancel             stop everything\n  takt cancel 3 --path    stop goal 3 on its "
@@ -82,7 +82,7 @@ void add_estop(CLI::App& app) {
 
 void add_reset(CLI::App& app) {
   auto* command = app.add_subcommand(
-      "reset", "Leave a latched stop: clear faults, power on, start from where the joints are");
+      "reset", "Leave a latched stop: clear faults, power on, start from the joints' present positions");
   const auto address = std::make_shared<Address>();
   address->add_options(*command);
   command->footer("Example:\n  takt reset && takt state");

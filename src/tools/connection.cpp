@@ -7,7 +7,7 @@
 namespace takt::tools {
 
 void Address::add_options(CLI::App& command) {
-  command.add_option("--host", host, "Where `takt run` runs")->capture_default_str();
+  command.add_option("--host", host, "Host on which `takt run` runs")->capture_default_str();
   command.add_option("--port", port, "Its port")->capture_default_str();
 }
 

@@ -58,7 +58,7 @@ vehicle::SystemSet systems_of(const std::vector<std::string>& names, const vehic
     systems.insert(found->system);
   }
   if (!systems.contains(vehicle::System::traction))
-    refuse_drive("--required: traction must be among them", exit_bad_input);
+    refuse_drive("--required: traction is missing; it is always required", exit_bad_input);
   return systems;
 }
 
@@ -133,11 +133,11 @@ void drive_vehicle(const DriveOptions& options) {
   const auto keys = options.link.keys();
   if (!keys) refuse_drive(keys.error().message, exit_bad_input);
   if (options.link.any_port() && options.link.send_to.empty())
-    refuse_drive("a vehicle with a key does not speak first: --peer ADDRESS:any needs --send-to",
+    refuse_drive("a vehicle with a key does not send first, so --peer ADDRESS:any needs --send-to",
                  exit_bad_input);
   with_authenticator(keys->front(), [&]<Authenticator A>() {
     const auto entropy = platform::random_bytes<A::key_size>();
-    if (!entropy) refuse_drive("the system has no random bytes", exit_failed);
+    if (!entropy) refuse_drive("the system cannot give random bytes", exit_failed);
     auto channel = secure::ClientChannel<A>::make(keys->front().shared<A>(), *entropy);
     if (!channel) refuse_drive(std::string(describe(channel.error())), exit_bad_input);
     drive_with(options, std::move(script), std::move(*channel));
@@ -151,41 +151,45 @@ void add_drive(CLI::App& app) {
   CLI::App* command = app.add_subcommand("drive", "Drive a vehicle over UDP by keys, or by a file of twists");
   options->vehicle.add_option(*command);
   options->link.add_options(*command, 1);
-  command->add_option("--speed", options->speed, "m/s at most, if the vehicle's limits are not lower")
+  command->add_option("--speed", options->speed, "Largest speed, m/s, if the vehicle's limit is not lower")
       ->check(positive_number());
-  command->add_option("--rotation", options->rotation, "rad/s at most, likewise")->check(positive_number());
   command
-      ->add_option(
-          "--required", options->required,
-          "Systems without which it is not driven, by name, with commas between them; traction among "
-          "them [as the vehicle's description says]")
+      ->add_option("--rotation", options->rotation,
+                   "Largest rotation, rad/s, if the vehicle's limit is not lower")
+      ->check(positive_number());
+  command
+      ->add_option("--required", options->required,
+                   "Names of the systems that must report and run while the vehicle drives, separated by "
+                   "commas; traction must be one of them [those of the vehicle's description]")
       ->delimiter(',');
   CLI::Option* hold = command->add_option("--hold", options->hold,
-                                          "Seconds after which a twist that no key confirms is none");
+                                          "Seconds without a key press after which the twist becomes zero");
   hold->check(positive_number())->capture_default_str();
   command
-      ->add_option("--twists", options->twists,
-                   "A file instead of keys: seconds, m/s, rad/s a line; the last is the end")
+      ->add_option(
+          "--twists", options->twists,
+          "File of twists instead of keys: 'seconds m/s rad/s' on each line; the last line is the end")
       ->excludes(hold);
   command->add_option("--duration", options->duration, "End after this many seconds")
       ->check(number_from_zero());
   command->add_option("--log", options->log,
-                      "Write what is known and commanded to this file, comma-separated");
+                      "Write the vehicle's state and the commands to this file, comma-separated");
   command->add_option("--plot", options->plot,
-                      "Draw the drive into this file, .png or .svg, when it is over (needs gnuplot)");
+                      "At the end, plot the drive to this file, .png or .svg (needs gnuplot)");
   command->add_option(
       "--publish", options->publish,
-      "Share the vehicle's pose, twist and covariance, and how it is, as the shared segment of "
-      "this name");
+      "Publish the vehicle's pose, twist, covariance and status in the shared segment of this name");
   command->footer(
-      "Keys: w s faster, slower or backwards; a d left, right; . as before; c x controlled stop, full "
+      "Keys: w s faster, slower or backwards; a d left, right; . hold the twist; c controlled stop; x full "
       "brake at once;\n"
-      "      r goes on after a stop; q ends; space, and any other: to a stand.\n"
-      "What was drawn can be drawn again: gnuplot FILE.gp, beside the picture.\n"
-      "Another process reads what is published: takt shm inspect NAME, shm/opaque.hpp, or takt.h.\n"
-      "Units, limits and gains are the vehicle's: a real one's must be measured first.\n"
-      "Example:\n  takt key vehicle.key\n  takt vehicle-sim --key vehicle.key &\n  takt drive --key "
-      "vehicle.key --plot lap.svg");
+      "      r continue after a stop; q quit; space and any other key: slow to a standstill.\n"
+      "To draw the plot again: gnuplot FILE.gp, which is beside the picture.\n"
+      "To read the published data in another process: takt shm inspect NAME, shm/opaque.hpp, or takt.h.\n"
+      "Units, limits and gains come from the vehicle's description: measure them on a real vehicle first.\n"
+      "Example:\n"
+      "  takt key vehicle.key\n"
+      "  takt vehicle-sim --key vehicle.key &\n"
+      "  takt drive --key vehicle.key --plot lap.svg");
   command->callback([options] { drive_vehicle(*options); });
 }
 

@@ -90,15 +90,18 @@ SetupResult<TwistScript> TwistScript::load(const std::string& path) {
     const bool finite =
         std::isfinite(line.at) && std::isfinite(line.twist.forward) && std::isfinite(line.twist.rotation);
     if (!read || !(words >> std::ws).eof() || !finite || line.at < before) {
-      return fail(motion::Errc::malformed,
-                  fmt::format("{}:{}: a line is 'seconds m/s rad/s', none before the last", path, number));
+      return fail(
+          motion::Errc::malformed,
+          fmt::format(
+              "{}:{}: a line must be 'seconds m/s rad/s', and its time not before that of the last line",
+              path, number));
     }
     script.lines_.push_back(line);
   }
   if (!file.is_open() || file.bad())
     return fail(motion::Errc::malformed,
                 fmt::format("{}: cannot be read: {}", path, platform::detail::text_of(errno)));
-  if (script.lines_.empty()) return fail(motion::Errc::malformed, path + ": there is no twist in it");
+  if (script.lines_.empty()) return fail(motion::Errc::malformed, path + ": the file has no twist");
   return script;
 }
 

@@ -33,7 +33,7 @@ SetupResult<DrivePlot> DrivePlot::open(const std::string& file) {
   const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
   const bool named = file.ends_with(".png") || file.ends_with(".svg");
   if (!named || std::ranges::any_of(file, is_control))
-    return fail(record::Errc::write_failed, file + ": a picture is a file .png or .svg");
+    return fail(record::Errc::write_failed, file + ": a picture must be a .png or .svg file");
   const DrivePlot plot{std::filesystem::path(file)};
   if (auto begun = plot.run(plot.script()); !begun) {
     std::error_code ignored;
@@ -175,8 +175,9 @@ void DrivePlot::draw_curves(PlotScript& script) const {
   script.value_range({&told_steering_, &steering_}, true);
   script.add(
       "set key at screen 0.985, screen {} bottom right horizontal\n"
-      "plot $told with lines linewidth 2.6 linecolor rgb '{}' title 'told', "
-      "$steering with lines linewidth 1.4 linecolor rgb '{}' title 'reported'\nunset key\n",
+      "plot $told with lines linewidth 2.6 linecolor rgb '{}' title 'commanded', $steering with lines "
+      "linewidth 1.4 linecolor rgb '{}' title 'reported'\n"
+      "unset key\n",
       steering_panel.top + 0.005, reference_colour, measured_colour);
 
   script.panel(age_panel, 0.985);

@@ -75,9 +75,9 @@ class DriveProgram {
     }
     if (is_unready()) say(fmt::format("not ready after {:g} s: {}", to_seconds(start_up), told_));
     const bool stands = come_to_a_stand();
-    if (!stands) say("nobody knows whether the vehicle stands");
+    if (!stands) say("it is unknown whether the vehicle has stopped");
     const bool heard = drive_.client().telemetry().counters().taken > 0;
-    if (!heard) say("the vehicle was never heard");
+    if (!heard) say("no status of the vehicle was received");
     summarise();
     return stands && heard && printer_.has_reader() && (!script_ || script_over());
   }
@@ -150,7 +150,7 @@ class DriveProgram {
           break;
         case DriveKey::recover:
           if (const Status recovered = drive_.client().recover(next_); !recovered)
-            say(fmt::format("it cannot go on: {}",
+            say(fmt::format("the vehicle cannot continue: {}",
                             describe(static_cast<vehicle::Errc>(recovered.error().code))));
           break;
         case DriveKey::quit:

@@ -23,8 +23,7 @@ double seconds_old(const DriveView& view) {
 std::string situation_text(const DriveView& view) {
   std::string text{to_string(view.state)};
   if (view.reason.cause != vehicle::StopCause::none) text += ": " + reason_text(view);
-  if (view.halted)
-    text += ", which is halted: the vehicle must be told to go on, by somebody who looks after it";
+  if (view.halted) text += ", which is halted: an operator at the vehicle must let it continue";
   return text;
 }
 
@@ -36,7 +35,7 @@ std::string live_line(const DriveView& view, std::size_t columns) {
       "throttle {:.2f} brake {:.2f}, battery {}, lost {}",
       to_string(view.state), view.estimate.twist.forward, view.commanded.forward,
       view.estimate.twist.rotation, view.commanded.rotation, x, y, heading,
-      std::isfinite(old) ? fmt::format("{:.0f} ms old", old * 1e3) : "never heard", view.command.steering,
+      std::isfinite(old) ? fmt::format("{:.0f} ms old", old * 1e3) : "never received", view.command.steering,
       view.command.throttle, view.command.brake,
       view.charge ? fmt::format("{:.0f} %", *view.charge * 100) : "unknown", view.heard.lost);
   if (line.size() > columns) line.resize(columns);

@@ -44,11 +44,10 @@ ExitCode make_header_file(const HeaderFile& wanted) {
   }
   const std::size_t left_out = dbc->left_out() + header->left_out;
   if (left_out == 0 || wanted.partial) return exit_ok;
-  return refuse(
-      fmt::format("{} messages or signals of {} are not in the header, for the reasons above; mend the "
-                  "file, or accept that with --partial",
-                  left_out, wanted.dbc),
-      exit_failed);
+  return refuse(fmt::format("{} messages or signals of {} are not in the header, for the reasons above; "
+                            "correct the file, or accept this with --partial",
+                            left_out, wanted.dbc),
+                exit_failed);
 }
 
 }  // namespace takt::tools

@@ -151,12 +151,12 @@ void add_jog(CLI::App& app) {
       "jog", "Switch a robot on, move one joint a little and slowly with every limit on, and switch it off");
   add_robot_option(*command, options->robot_file, &options->robot);
   command->add_option("joint", options->joint, "The joint's name in the file")->required();
-  command->add_option("delta", options->delta, "How far, rad (m for a linear joint)")
+  command->add_option("delta", options->delta, "Distance, rad (m for a linear joint)")
       ->required()
       ->check(finite_number());
   command
       ->add_option("--speed", options->speed,
-                   "Part of the joint's limits of velocity and acceleration, above 0, at most 1")
+                   "Fraction of the joint's velocity and acceleration limits, above 0, at most 1")
       ->check(CLI::Range(0.001, 1.0))
       ->capture_default_str();
   CLI::Option* simulate = command->add_flag("--simulate", options->simulate,
@@ -165,7 +165,7 @@ void add_jog(CLI::App& app) {
                  "NAME=INTERFACE: another interface for a bus of the file: can0, slcan:/dev/ttyACM0, virtual")
       ->excludes(simulate);
   command->footer(
-      "All joints are powered and hold their places meanwhile.\n"
+      "All joints are powered and hold their positions meanwhile.\n"
       "Examples:\n"
       "  takt jog arm6 elbow_joint 0.1 --simulate\n"
       "  takt jog my_arm.json wrist -0.05 --bus arm=can0\n"

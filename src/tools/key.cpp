@@ -38,18 +38,19 @@ void add_key(CLI::App& app) {
   auto arguments = std::make_shared<KeyArguments>();
   CLI::App* command =
       app.add_subcommand("key", "Make a file with a new random key for a vehicle and its commander");
-  command->add_option("file", arguments->file, "The file, which must not be there yet")->required();
+  command->add_option("file", arguments->file, "The new file; it must not exist yet")->required();
   command
       ->add_option("--bytes", arguments->bytes,
-                   std::string("32 for BLAKE2b, by libsodium") +
-                       (has_sodium ? "" : ", which this program lacks") +
-                       "; 16 for SipHash-128, as the C API takes it")
+                   std::string("32 for BLAKE2b from libsodium") +
+                       (has_sodium ? "" : " (this program was built without it)") +
+                       "; 16 for SipHash-128, which the C API uses")
       ->check(CLI::IsMember({16, 32}))
       ->capture_default_str();
   command->footer(
-      "The file has mode 0600. Take it to the other end by a way that nobody can listen to: who has it "
-      "drives the vehicle.\n"
-      "Example:\n  takt key furbot.key");
+      "The file has mode 0600. Copy it to the other side on a private channel: everybody who has the key can "
+      "drive the vehicle.\n"
+      "Example:\n"
+      "  takt key furbot.key");
   command->callback([arguments] { make_key(*arguments); });
 }
 

@@ -64,14 +64,14 @@ std::optional<motion::ResultReply> wait_or_exit(MotionClient& client, motion::Go
 }  // namespace
 
 void MotionOptions::add_options(CLI::App& command) {
-  command.add_flag("--fit", fit, "Slow the motion down until it fits the limits, instead of refusing it");
+  command.add_flag("--fit", fit, "Slow the motion down until it fits the limits, instead of rejecting it");
   add_choice<std::optional<motion::WhenBusy>, motion::WhenBusy>(
       command, "--when-busy", when_busy,
       {{"splice", motion::WhenBusy::splice},
        {"queue", motion::WhenBusy::queue},
        {"reject", motion::WhenBusy::reject}},
-      "What becomes of joints that another goal moves: splice takes them over, queue waits until it has "
-      "succeeded, reject gives up");
+      "If another goal moves the joints: splice takes them over, queue waits until that goal has succeeded, "
+      "reject gives up");
   command.add_option("--velocity", velocity, "Tighten the velocity limits, rad/s (m/s for linear joints)")
       ->check(positive_number());
   command
@@ -80,8 +80,8 @@ void MotionOptions::add_options(CLI::App& command) {
       ->check(positive_number());
   command
       .add_option("--timeout", timeout,
-                  "Wait for its end for this many seconds. Then the goal is stopped; one with "
-                  "\"on_disconnect\": \"continue\" goes on, and that is said")
+                  "Wait at most this many seconds for the end. Then the goal is stopped; one with "
+                  "\"on_disconnect\": \"continue\" goes on. A message tells which")
       ->check(positive_number())
       ->capture_default_str();
   address.add_options(command);

@@ -20,12 +20,12 @@ void add_move(CLI::App& app) {
       app.add_subcommand("move", "Move a joint of a running robot to a position, and wait until it is there");
   const auto options = std::make_shared<Options>();
   command->add_option("joint", options->joint, "The joint's name, as `takt state` shows it")->required();
-  command->add_option("position", options->position, "Where to, rad (m for a linear joint)")
+  command->add_option("position", options->position, "Target position, rad (m for a linear joint)")
       ->required()
       ->check(finite_number());
   command
       ->add_option("--duration", options->duration,
-                   "In this many seconds; without it, as fast as the limits allow")
+                   "Duration in seconds; without it, as fast as the limits allow")
       ->check(positive_number());
   options->motion.add_options(*command);
   command->footer(std::string("Examples, with `takt run examples/robots/arm6.json` in another terminal:\n"

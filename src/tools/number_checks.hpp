@@ -17,7 +17,7 @@ inline CLI::Validator number_between(double least, double most, const std::strin
             double number = 0;
             const bool fits = CLI::detail::lexical_cast(text, number) && std::isfinite(number) &&
                               number >= least && number <= most;
-            return fits ? std::string{} : fmt::format("'{}' is no {}", text, what);
+            return fits ? std::string{} : fmt::format("'{}' is not a {}", text, what);
           },
           what};
 }
@@ -33,7 +33,7 @@ inline CLI::Validator finite_number() {
 }
 
 inline CLI::Validator number_from_zero() {
-  return number_between(0, std::numeric_limits<double>::max(), "finite number from 0 on");
+  return number_between(0, std::numeric_limits<double>::max(), "finite number of at least 0");
 }
 
 }  // namespace takt::tools

@@ -65,7 +65,7 @@ struct Printer::Queue {
       return;
     }
     if (const std::size_t lost = std::exchange(dropped, 0); lost != 0)
-      text.insert(0, "(" + std::to_string(lost) + " messages dropped: nobody read them)\n");
+      text.insert(0, "(" + std::to_string(lost) + " messages dropped because nobody read them)\n");
     waiting.push_back({file, std::move(text)});
     changed.notify_all();
   }

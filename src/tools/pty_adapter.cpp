@@ -122,13 +122,13 @@ SetupResult<std::unique_ptr<robot::CanPort>> open_pty_adapter(const std::string&
     return fail(app::Errc::bad_bus_address, "pty:" + link + ": " + what + ": " + std::strerror(error));
   };
   const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
-  if (terminal < 0) return failed("no pseudo terminal", errno);
+  if (terminal < 0) return failed("cannot open a pseudo terminal", errno);
   std::array<char, 128> name{};
   if (::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0 ||
       ::ptsname_r(terminal, name.data(), name.size()) != 0) {
     const int error = errno;
     ::close(terminal);
-    return failed("no pseudo terminal", error);
+    return failed("cannot open a pseudo terminal", error);
   }
   termios settings{};
   ::tcgetattr(terminal, &settings);

@@ -37,14 +37,14 @@ void add_report(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("report", "Turn a recording into CSV, summary.json, plots and one HTML page");
   command->add_option("recording", arguments->recording, "A file that takt run --record wrote")->required();
-  command->add_option("--out", arguments->directory, "Where to write; made if it does not exist")->required();
+  command->add_option("--out", arguments->directory, "Folder for the report; created if it does not exist")
+      ->required();
   command->footer(
       "Writes joints.csv, events.csv, buses.csv, summary.json, index.html (which needs no other file) and, "
       "in plots/,\n"
-      "each figure as SVG and PDF beside the gnuplot script that drew it. Damage in the recording is named "
-      "with its "
-      "byte.\n"
-      "Plots need gnuplot; without it all else is written and the exit code is 1.");
+      "each figure as SVG and PDF beside the gnuplot script that drew it. Damage in the recording is "
+      "reported with its byte.\n"
+      "Plots need gnuplot; without it everything else is written and the exit code is 1.");
   command->callback([arguments] { run(*arguments); });
 }
 

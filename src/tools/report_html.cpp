@@ -152,9 +152,9 @@ void add_tiles(Page& page, const ReportData& data) {
 
 void add_notices(Page& page, const ReportData& data, const std::string& notice) {
   const auto add = [&](const std::string& text) { page.add("<p class=\"notice\">{}</p>\n", text); };
-  if (data.truncated) add("The recording was cut off: it has no end record. What is whole is shown.");
+  if (data.truncated) add("The recording was cut off: it has no end record. Its complete records are shown.");
   if (data.dropped > 0) {
-    add(fmt::format("{} records were dropped while recording, as the disk did not keep up.",
+    add(fmt::format("{} records were dropped while recording, because the disk was too slow.",
                     grouped(data.dropped)));
   }
   if (data.marks_ignored > 0) {
@@ -223,7 +223,7 @@ void add_tracking(Page& page, const ReportData& data) {
   const std::vector<Tracking>& joints = data.whole.joints;
   if (std::none_of(joints.begin(), joints.end(), [](const Tracking& joint) { return joint.moved(); })) return;
   page.raw(R"(<h2>Tracking error, joint by joint</h2>
-<p class="soft">Degrees, or millimetres of linear joints, over the cycles in which a goal owned the joint: how far the measured position was from what the goal asked for (command), and from what was sent to the drive (reference). A drive that interpolates between references and a measurement that is a cycle old make part of it a mere delay: the last columns give the delay that fits best and the deviation of the command error without it.</p>
+<p class="soft">Degrees, or millimetres of linear joints, over the cycles in which a goal owned the joint: how far the measured position was from what the goal asked for (command), and from what was sent to the drive (reference). Part of the error is only delay, from a drive that interpolates between references and from a measurement that is a cycle old. The last columns give the best-fitting delay, and the standard deviation of the command error without it.</p>
 <details><summary>Show the table</summary><div class="scroll"><table><thead>
 <tr><th class="group" colspan="3"></th><th class="group" colspan="3">command − measured</th><th class="group" colspan="3">reference − measured</th><th class="group" colspan="2">delay</th></tr>
 <tr><th class="text">joint</th><th>unit</th><th>travel</th><th>mean</th><th>std</th><th>max</th><th>mean</th><th>std</th><th>max</th><th>ms</th><th>std without</th></tr></thead><tbody>

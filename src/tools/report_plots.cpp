@@ -263,8 +263,7 @@ Figure close_up_figure(const ReportData& data, const CloseUp& close_up, std::siz
                         : fmt::format("{} at its fastest", joint);
   figure.caption = fmt::format(
       "The fastest joint around its fastest moment ({:.1f} {}/s): over the whole section the measured "
-      "position stays off "
-      "its command by {:.3f}{} (standard deviation; {:.3f}{} at most).",
+      "position differs from its command by {:.3f}{} (standard deviation; {:.3f}{} at most).",
       tracking.top_speed, unit.name, tracking.command_error.deviation(), unit.suffix,
       tracking.command_error.max_magnitude(), unit.suffix);
   figure.script = joint_script(figure.stem, data, close_up.joint, close_up.curves, close_up.begin,
@@ -353,7 +352,7 @@ Figure lateness_figure(const ReportData& data, const Quantiles& lateness) {
   figure.title = "Lateness of the loop";
   figure.caption = fmt::format(
       "The loop woke {} late in the median, {} at p99 and {} at worst, in {} cycles; {} periods were missed "
-      "altogether.",
+      "in total.",
       duration_text(lateness.p50), duration_text(lateness.p99), duration_text(lateness.max), lateness.count,
       data.overruns());
   Script script(figure.stem, chart_height);
@@ -382,9 +381,8 @@ Figure period_figure(const ReportData& data) {
   figure.stem = "loop_period";
   figure.title = "Period of the loop";
   figure.caption = fmt::format(
-      "Between two wake-ups passed {} in the median, {} at least and {} at most (nominal: {}); the work of a "
-      "cycle "
-      "took {} at p99 and {} at most.",
+      "The time between two wake-ups was {} in the median, {} at least and {} at most (nominal: {}); the "
+      "work of a cycle took {} at p99 and {} at most.",
       duration_text(period.p50), duration_text(period.min), duration_text(period.max), duration_text(nominal),
       duration_text(busy.p99), duration_text(busy.max));
   Script script(figure.stem, chart_height);
@@ -459,7 +457,8 @@ Figure bus_figure(const ReportData& data) {
     parts.push_back(fmt::format("{} {:.0f} % in the mean and {:.0f} % at most", data.metadata.buses[i],
                                 100 * bus.load.mean(), 100 * bus.load.max_magnitude()));
   }
-  figure.caption = fmt::format("Part of the time that each bus carried bits: {}.", fmt::join(parts, ", "));
+  figure.caption =
+      fmt::format("Share of the time in which each bus carried bits: {}.", fmt::join(parts, ", "));
   add_sections(script, data, true);
   script.add("set xrange [0:{:.6f}]\nset yrange [0:100]\n", std::max(data.duration, 1e-3));
   script.axis('x', "time (s)");

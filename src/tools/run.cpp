@@ -344,12 +344,12 @@ void add_run(CLI::App& app) {
       command->add_option("--port", options->port, "Motion server port on 127.0.0.1; 0 takes a free one");
   command
       ->add_option("--serve-at", options->serve_at,
-                   "Have no motion server in this process, but hand the loop out on this UNIX socket to one "
-                   "that runs in another (see: takt serve)")
+                   "Run no motion server in this process; offer the loop on this UNIX socket to a server in "
+                   "another process (see: takt serve)")
       ->excludes(port);
   CLI::Option* recording = command->add_option("--record", options->recording,
                                                "Record every cycle to this file (see: takt report)");
-  command->add_flag("--overwrite", options->overwrite, "Let --record replace a file that is there")
+  command->add_flag("--overwrite", options->overwrite, "Let --record replace an existing file")
       ->needs(recording);
   CLI::Option* virtual_time = command->add_flag("--virtual-time", options->virtual_time,
                                                 "Run as fast as possible, the same numbers every time");
@@ -365,17 +365,15 @@ void add_run(CLI::App& app) {
   add_choice<rt::Want, rt::Want>(
       *command, "--realtime", options->realtime,
       {{"attempt", rt::Want::attempt}, {"enforce", rt::Want::enforce}, {"off", rt::Want::off}},
-      "SCHED_FIFO, locked memory, timer slack, processor latency: attempt and report, enforce or fail, off");
+      "SCHED_FIFO, locked memory, timer slack, processor latency: try and report, enforce or fail, or off");
   command->add_option("--priority", options->priority, "SCHED_FIFO priority of the loop")
       ->check(CLI::Range(1, 99));
   command->add_option("--cpu", options->cores, "Pin the loop to these processors");
   command->footer(
       "Ends, with a controlled stop, on SIGINT, SIGTERM, SIGHUP or SIGQUIT, after --duration, and when the "
-      "reader of its "
-      "output is gone.\n"
-      "Exit code: 0 it ended as it should, 1 it did not, the robot ended in a fault, or the reader went, 2 "
-      "the file is "
-      "wrong.\n"
+      "reader of its output closes it.\n"
+      "Exit code: 0 it ended as it should, 1 it did not, the robot ended in a fault, or the reader closed "
+      "the output, 2 the file is wrong.\n"
       "Examples:\n"
       "  takt run examples/robots/arm6.json --record run.takt          then: takt send, takt state, takt "
       "top\n"

@@ -41,7 +41,7 @@ motion::ClientMessage read_message_or_exit(const SendOptions& options) {
              move != nullptr && !options.start) {
     options.motion.apply(*move);
   } else {
-    refuse_file(options.file, options.start ? "holds no trajectory, and nothing else has a start"
+    refuse_file(options.file, options.start ? "holds no trajectory, and only a trajectory has a start"
                                             : "holds neither a trajectory nor a move");
   }
   return *message;
@@ -61,15 +61,15 @@ void add_send(CLI::App& app) {
   command->add_flag("--stop-at-end", options->stop_at_end,
                     "Bring a trajectory that ends in motion to a bounded stop");
   command
-      ->add_option("--start", options->start,
-                   "Begin a trajectory at this time on the loop's clock, in seconds; `takt state` says what "
-                   "time it is")
+      ->add_option(
+          "--start", options->start,
+          "Begin a trajectory at this time on the loop's clock, in seconds; `takt state` shows that time")
       ->check(positive_number());
   options->motion.add_options(*command);
   command->footer(
-      std::string("Examples, with `takt run examples/robots/arm6.json` in another terminal. The first is one "
-                  "from wherever the\n"
-                  "arm is; the second, as a planner sent it, begins where the first ends:\n"
+      std::string("Examples, with `takt run examples/robots/arm6.json` in another terminal. The first starts "
+                  "from any\n"
+                  "position of the arm; the second, from a planner, starts where the first ends:\n"
                   "  takt send examples/data/arm6_wave.json\n"
                   "  takt send examples/data/ur_arm_planned.json --stop-at-end\n") +
       motion_footer + ", unless the file says \"on_disconnect\": \"continue\".");

@@ -181,7 +181,7 @@ class LoopKeeper {
     if (const auto attached = service_->attached(); attached && !has_loop_) {
       if (!*attached && attached->error() != motion::Errc::loop_taken) return refusal(attached->error());
       has_loop_ = attached->has_value();
-      if (has_loop_) printer_->print("works with the loop at " + socket_ + "\n");
+      if (has_loop_) printer_->print("uses the loop at " + socket_ + "\n");
     }
     if (!service_->has_lost_loop()) return {};
     if (std::exchange(has_loop_, false)) printer_->print("the loop is lost: waiting for the next one\n");
@@ -242,9 +242,9 @@ void add_serve(CLI::App& app) {
   auto options = std::make_shared<ServeOptions>();
   CLI::App* command = app.add_subcommand(
       "serve",
-      "Be the motion server of a robot whose loop runs in another process (see: takt run --serve-at)");
+      "Run the motion server of a robot whose loop runs in another process (see: takt run --serve-at)");
   add_robot_option(*command, options->robot_file);
-  command->add_option("--loop", options->socket, "UNIX socket at which the loop is")->required();
+  command->add_option("--loop", options->socket, "UNIX socket of the loop")->required();
   command->add_option("--port", options->port, "Motion server port on 127.0.0.1; 0 takes a free one")
       ->capture_default_str();
   command->footer(
@@ -252,14 +252,13 @@ void add_serve(CLI::App& app) {
       "  takt run examples/robots/arm6.json --serve-at /run/takt/arm6\n"
       "  takt serve examples/robots/arm6.json --loop /run/takt/arm6        then: takt send, takt state, takt "
       "top\n"
-      "When this program ends, however it does, the loop stops all goals (client_lost) and waits for the "
-      "next "
+      "When this program ends for any reason, the loop stops all goals (client_lost) and waits for the next "
       "one.\n"
-      "When the loop's process is gone, goals end aborted (loop_lost), the state is `stopped`, and this "
-      "program waits\n"
+      "When the loop's process ends, goals end aborted (loop_lost), the state is `stopped`, and this program "
+      "waits\n"
       "for a loop of the same robot.\n"
-      "Ends on SIGINT, SIGTERM, SIGHUP or SIGQUIT, and when the reader of its output is gone.\n"
-      "Exit code: 0 a signal ended it, 1 it failed, or the reader went, 2 the file is wrong.");
+      "Ends on SIGINT, SIGTERM, SIGHUP or SIGQUIT, and when the reader of its output closes it.\n"
+      "Exit code: 0 a signal ended it, 1 it failed, or the reader closed the output, 2 the file is wrong.");
   command->callback([options] {
     const int code = serve(*options);
     if (code != exit_ok) throw CLI::RuntimeError(code);

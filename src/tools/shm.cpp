@@ -115,7 +115,7 @@ void clean(bool dry_run) {
   for (const std::string& name : our_names()) {
     const auto done = dry_run ? Segment::check_unused(name) : Segment::remove_unused(name);
     if (done) {
-      fmt::print("{}: {}, nobody has it\n", name, dry_run ? "would be removed" : "removed");
+      fmt::print("{}: {}, no process uses it\n", name, dry_run ? "would be removed" : "removed");
     } else {
       fmt::print("{}: kept: {}\n", name, done.error().message);
     }
@@ -207,7 +207,8 @@ constexpr const char* what_help = "A segment's name, or the path of its server's
 }  // namespace
 
 void add_shm(CLI::App& app) {
-  auto* shm = app.add_subcommand("shm", "Look at shared memory, and remove what dead processes left behind");
+  auto* shm =
+      app.add_subcommand("shm", "Inspect shared memory, and remove segments that dead processes left behind");
   shm->require_subcommand(1);
 
   const auto json = std::make_shared<bool>(false);
@@ -225,18 +226,18 @@ void add_shm(CLI::App& app) {
 
   const auto dry_run = std::make_shared<bool>(false);
   auto* clean_command =
-      shm->add_subcommand("clean", "Remove the named segments of this user that nobody has");
+      shm->add_subcommand("clean", "Remove the named segments of this user that no process uses");
   clean_command->add_flag("--dry-run", *dry_run, "Only say what would be removed");
   clean_command->footer(
-      "Whoever has a segment holds a lock on it, which the system takes back from the dead: what is locked "
-      "is kept,\n"
-      "and what is not takt's too.");
+      "Each process that uses a segment holds a lock on it, which the system releases when the process "
+      "dies.\n"
+      "Locked segments are kept, and so are files that are not takt's.");
   clean_command->callback([dry_run] { clean(*dry_run); });
 
   const auto options = std::make_shared<ShmTopOptions>();
-  auto* top_command = shm->add_subcommand("top", "Watch how busy exchanges are");
+  auto* top_command = shm->add_subcommand("top", "Watch the traffic of exchanges");
   top_command->add_option("segment", options->what,
-                          std::string(what_help) + "; all of this user if not given");
+                          std::string(what_help) + "; without it, all segments of this user");
   top_command->add_option("--rate", options->rate, "Redraw this many times a second")
       ->check(number_between(0.1, 100, "number from 0.1 to 100"))
       ->capture_default_str();

@@ -351,8 +351,8 @@ std::string segment_text(const platform::Segment& segment, Time now) {
   std::size_t width = 5;
   for (std::uint32_t i = 0; i < layout.owner_slots(); ++i)
     width = std::max(width, owner_slot_place(layout, i).size());
-  fmt::format_to(out, "{:<{}}  {:>10}  {:<5}  {:>14}  {}\n", "owner_slot", width, "process", "state",
-                 "heartbeat", "takeovers");
+  fmt::format_to(out, "{:<{}}  {:>10}  {:<5}  {:>14}  {}\n", "slot", width, "process", "state", "heartbeat",
+                 "takeovers");
   for (std::uint32_t i = 0; i < layout.owner_slots(); ++i) {
     const platform::OwnerSlotStatus status = segment.owner_slot_status(i, now);
     fmt::format_to(out, "{:<{}}  {:>10}  {:<5}  {:>14}  {}\n", owner_slot_place(layout, i), width,
@@ -368,7 +368,7 @@ std::string segment_text(const platform::Segment& segment, Time now) {
     if (progress.written || progress.waiting) text += '\n';
     const auto values = decoded_values(layout, exchange);
     for (std::size_t owner_slot = 0; owner_slot < values.size(); ++owner_slot) {
-      if (values.size() > 1) fmt::format_to(out, "  of owner slot {}:\n", owner_slot);
+      if (values.size() > 1) fmt::format_to(out, "  of slot {}:\n", owner_slot);
       if (values[owner_slot].is_null()) text += "  (no value)\n";
       for (const auto& [name, field] : values[owner_slot].items())
         fmt::format_to(out, "  {}  {}\n", name, field_text(field));

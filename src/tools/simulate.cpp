@@ -77,10 +77,9 @@ SetupResult<std::vector<Bridge>> open_bridges(const robot::RobotDescription& rob
   for (std::size_t i = 0; i < interfaces->size(); ++i) {
     const robot::BusDescription& bus = robot.buses[i];
     if ((*interfaces)[i] == "virtual") {
-      return fail(
-          app::Errc::not_a_real_bus,
-          fmt::format("bus {} is virtual: say where its boards are, --bus {}=can0, or --bus {}=pty:/tmp/{}",
-                      bus.name, bus.name, bus.name, bus.name));
+      return fail(app::Errc::not_a_real_bus, fmt::format("bus {} is virtual: give the interface of its "
+                                                         "boards with --bus {}=can0 or --bus {}=pty:/tmp/{}",
+                                                         bus.name, bus.name, bus.name, bus.name));
     }
     auto port = open(bus, (*interfaces)[i]);
     if (!port) return tl::unexpected<SetupError>(std::move(port.error()));
@@ -147,11 +146,11 @@ int simulate(const SimulateOptions& options) {
 void add_simulate(CLI::App& app) {
   auto options = std::make_shared<SimulateOptions>();
   CLI::App* command = app.add_subcommand(
-      "simulate", "Be the boards of a robot on real buses, for a master that is tried without a robot");
+      "simulate", "Simulate the boards of a robot on real buses, to try a master without the robot");
   add_robot_option(*command, options->robot_file);
   add_bus_option(*command, options->buses,
-                 "NAME=INTERFACE: where the boards of a bus are: can0, slcan:/dev/ttyACM0, or pty:/tmp/arm: "
-                 "an slcan adapter on a pseudo terminal at that path");
+                 "NAME=INTERFACE: interface of a bus's boards: can0, slcan:/dev/ttyACM0, or pty:/tmp/arm: an "
+                 "slcan adapter on a pseudo terminal at that path");
   command
       ->add_option("--duration", options->duration,
                    "End after this many seconds (default: on SIGINT, SIGTERM, SIGHUP or SIGQUIT)")
@@ -163,8 +162,8 @@ void add_simulate(CLI::App& app) {
       "  takt simulate arm6 --bus arm=vcan0      # after: ip link add vcan0 type vcan; ip link set vcan0 mtu "
       "72 up\n"
       "  takt run arm6 --bus arm=vcan0\n"
-      "Exit code: 0 it ended as it should, 1 a bus could not be opened, or the reader of its output went, "
-      "2 the file is wrong.");
+      "Exit code: 0 it ended as it should, 1 a bus could not be opened, or the reader of its output closed "
+      "it, 2 the file is wrong.");
   command->callback([options] {
     const int code = simulate(*options);
     if (code != exit_ok) throw CLI::RuntimeError(code);

@@ -80,7 +80,7 @@ SetupResult<void> redraw(MotionClient& client, const std::string& robot, Duratio
       fmt::print("{}", screen(state_table(*state, robot, terminal_columns())));
       std::fflush(stdout);
     } else if (clock.now() - heard > patience) {
-      return fail(motion::Errc::message_too_slow, "the server fell silent");
+      return fail(motion::Errc::message_too_slow, "the server does not answer any more");
     }
   }
   return {};

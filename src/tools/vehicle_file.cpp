@@ -13,10 +13,9 @@ std::string names_of(const vehicle::Layouts& layouts) {
 }
 
 void VehicleFileOption::add_option(CLI::App& command) {
-  command.add_option(
-      "--vehicle", file,
-      "The vehicle's description (see: takt/robot/vehicle_description.hpp); without one, it is the "
-      "Furbot of examples/robots/furbot.json, of which most is a guess");
+  command.add_option("--vehicle", file,
+                     "The vehicle's description (see: takt/robot/vehicle_description.hpp); without it, the "
+                     "Furbot of examples/robots/furbot.json, most of whose values are guesses");
 }
 
 robot::VehicleDescription VehicleFileOption::load() const {

@@ -46,7 +46,7 @@ std::string silence_text(const VehicleLinkOptions& options, const LinkHeard& hea
 
 std::string strangers_text(const platform::UdpStrangers& strangers) {
   const std::string host = host_text(strangers.last.address);
-  return fmt::format("; {} datagrams came from {}:{}: if that is the other side, --peer {}:any hears it",
+  return fmt::format("; {} datagrams came from {}:{}: if that is the other side, use --peer {}:any",
                      strangers.datagrams, host, strangers.last.port, host);
 }
 
@@ -54,28 +54,28 @@ std::string strangers_text(const platform::UdpStrangers& strangers) {
 
 void VehicleLinkOptions::add_options(CLI::App& command, int most_keys) {
   command
-      .add_option("--local", local,
-                  "Where we are: ADDRESS:PORT, the address in numbers; to be given "
-                  "with a peer on another machine")
+      .add_option(
+          "--local", local,
+          "Own address: ADDRESS:PORT, the address in numbers; required if the peer is on another machine")
       ->capture_default_str();
   command
       .add_option("--peer", peer,
-                  "Where the other side is: ADDRESS:PORT; or ADDRESS:any, of which the first valid sender is "
-                  "heard, and no other")
+                  "Address of the other side: ADDRESS:PORT; or ADDRESS:any, which accepts the first valid "
+                  "sender and no other")
       ->capture_default_str();
   command.add_option("--send-to", send_to,
-                     "Where to send, ADDRESS:PORT, if the other side hears elsewhere than it sends from, as "
-                     "the Furbot's original programs do");
-  CLI::Option_group* believed = command.add_option_group("Who is believed");
+                     "Destination, ADDRESS:PORT, if the other side does not receive where it sends from, as "
+                     "with the Furbot's original programs");
+  CLI::Option_group* believed = command.add_option_group("Accepted senders");
   CLI::Option* key =
       believed->add_option("--key", key_files,
-                           most_keys == 1 ? "Whoever has the key in this file (see: takt key)"
-                                          : "Whoever has the key in this file (see: takt key); twice, each "
-                                            "with a --key-id, while it is changed");
+                           most_keys == 1 ? "Those with the key in this file (see: takt key)"
+                                          : "Those with the key in this file (see: takt key); twice, each "
+                                            "with a --key-id, while the key is being changed");
   key->expected(1, most_keys)->allow_extra_args(false);
-  believed->add_flag("--plain", plain, "Everybody: frames without any protection");
+  believed->add_flag("--plain", plain, "All: frames have no authentication");
   believed->require_option(1);
-  command.add_option("--key-id", key_ids, "The number by which both sides know the key [1]")
+  command.add_option("--key-id", key_ids, "The key's number, the same on both sides [1]")
       ->expected(1, most_keys)
       ->allow_extra_args(false)
       ->needs(key)
@@ -99,7 +99,7 @@ SetupResult<platform::UdpSocket> VehicleLinkOptions::open() const {
 SetupResult<std::vector<VehicleKey>> VehicleLinkOptions::keys() const {
   const std::vector<int> ids = key_ids.empty() && key_files.size() == 1 ? std::vector{1} : key_ids;
   if (ids.size() != key_files.size())
-    return fail(secure::Errc::no_key, "each --key has one --key-id, and each --key-id its --key");
+    return fail(secure::Errc::no_key, "each --key needs one --key-id, and each --key-id one --key");
   constexpr std::array sizes{SipHash128::key_size, platform::Blake2b::key_size};
   std::vector<VehicleKey> keys;
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -110,16 +110,15 @@ SetupResult<std::vector<VehicleKey>> VehicleLinkOptions::keys() const {
     if (!size) return tl::unexpected(size.error());
     key.size = *size;
     if (key.bytes == decltype(key.bytes){})
-      return fail(secure::Errc::no_key, key_files[i] + ": no key of zeros is one");
+      return fail(secure::Errc::no_key, key_files[i] + ": the key must not be all zeros");
     if (!has_sodium && key.size == platform::Blake2b::key_size)
-      return fail(secure::Errc::no_key,
-                  fmt::format("{}: is for BLAKE2b, and this program was built without libsodium: takt key "
-                              "--bytes {}",
-                              key_files[i], SipHash128::key_size));
+      return fail(secure::Errc::no_key, fmt::format("{}: the key is for BLAKE2b, but this program was built "
+                                                    "without libsodium; make a key with: takt key --bytes {}",
+                                                    key_files[i], SipHash128::key_size));
     if (!keys.empty() && keys.front().size != key.size)
       return fail(secure::Errc::no_key,
-                  fmt::format("{} has {} bytes, {} has {}: both keys are of one size", key_files[i - 1],
-                              keys.front().size, key_files[i], key.size));
+                  fmt::format("{} has {} bytes, {} has {}: both keys must have the same size",
+                              key_files[i - 1], keys.front().size, key_files[i], key.size));
     keys.push_back(key);
   }
   return keys;
@@ -131,7 +130,7 @@ std::optional<std::string> LinkWatch::look(const LinkHeard& heard, platform::Udp
     told_peer_ = true;
     const std::string host = options_.peer.substr(0, options_.peer.rfind(':'));
     const std::string there = fmt::format("{}:{}", host, socket.settled_port());
-    return fmt::format("the other side is {}, and no other is heard; sending to {}", there,
+    return fmt::format("the other side is {}, and other senders are ignored; sending to {}", there,
                        options_.send_to.empty() ? there : options_.send_to);
   }
   if (!next_) next_ = now + patience;

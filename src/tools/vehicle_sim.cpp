@@ -66,7 +66,7 @@ std::optional<std::string> apply_fault(const std::string& line, const vehicle::L
   words >> what;
   sim::VehicleFaults changed = faults;
   bool understood = true;
-  std::string allowed = " takes nothing more";
+  std::string allowed = " takes no further word";
   if (what == "well") {
     changed = {};
   } else if (what == "silent") {
@@ -89,8 +89,8 @@ std::optional<std::string> apply_fault(const std::string& line, const vehicle::L
     understood = read_halted(words, layouts, changed.halted);
     allowed = " takes one or more of:" + names_of(layouts);
   } else {
-    return fmt::format("'{}' is none of silent, late, lost, corrupt, lying, halted, well or, typed, recover",
-                       line);
+    return fmt::format(
+        "'{}' is not one of silent, late, lost, corrupt, lying, halted, well, and if typed, recover", line);
   }
   if (!understood || !(words >> std::ws).eof()) return fmt::format("'{}': {}{}", line, what, allowed);
   faults = changed;
@@ -175,13 +175,13 @@ class VehicleProgram {
       }
     }
     if (typed_.size() <= longest_line) return;
-    printer_.print_error("takt vehicle-sim: a line without an end is not understood\n");
+    printer_.print_error(fmt::format("takt vehicle-sim: a line may have at most {} bytes\n", longest_line));
     typed_.clear();
   }
 
   void recover() {
     vehicle_.recover();
-    if (!faults_.halted.empty()) printer_.print("systems are broken still: type well\n");
+    if (!faults_.halted.empty()) printer_.print("systems are still broken: type well\n");
   }
 
   void tell(Time now) {
@@ -190,7 +190,8 @@ class VehicleProgram {
     if (state != told_) printer_.print(fmt::format("{}{}\n", to_string(state), halt_text(state, counters)));
     const bool held = state == vehicle::SystemState::running && told_ == state && counters.held > held_;
     if (held && !told_held_)
-      printer_.print("control frames come, but with throttle: the brake is held until one comes without\n");
+      printer_.print(
+          "control frames arrive with throttle: the brake is held until one arrives without throttle\n");
     told_held_ = told_held_ || held;
     held_ = counters.held;
     halts_ = counters.timeouts;
@@ -210,13 +211,11 @@ class VehicleProgram {
   void summarise() {
     const auto& link = vehicle_.counters();
     const auto& heard = vehicle_.controller().counters();
-    printer_.print(
-        fmt::format("{} control frames obeyed, {} held back by the brake, {} outdated, {} overruled by a "
-                    "stop, {} refused, {} "
-                    "malformed; {} halts for lack of "
-                    "them; {} status frames sent\n",
-                    heard.obeyed, heard.held, heard.outdated, heard.overruled, link.refused, link.malformed,
-                    heard.timeouts, link.sent));
+    printer_.print(fmt::format(
+        "{} control frames obeyed, {} held back by the brake, {} outdated, {} overruled by a stop, {} "
+        "refused, {} malformed; {} halts for lack of control frames; {} status frames sent\n",
+        heard.obeyed, heard.held, heard.outdated, heard.overruled, link.refused, link.malformed,
+        heard.timeouts, link.sent));
   }
 
   Vehicle vehicle_;
@@ -264,8 +263,9 @@ SimulatedScene scene_of(const VehicleSimOptions& options) {
   SimulatedScene scene{options.vehicle.load(), {}, options.duration};
   if (scene.description.drive.client.telemetry.period != sim::status_period)
     refuse_vehicle(
-        fmt::format("the simulated vehicle tells of itself {:g} times a second: /status/rate has to be that",
-                    1 / to_seconds(sim::status_period)),
+        fmt::format(
+            "the simulated vehicle sends {:g} status frames a second: /status/rate must be that number",
+            1 / to_seconds(sim::status_period)),
         exit_bad_input);
   for (const std::string& line : options.words) {
     if (const auto mistake = apply_fault(line, scene.layouts(), scene.faults))
@@ -283,7 +283,7 @@ void simulate_vehicle(const VehicleSimOptions& options) {
     std::vector<secure::SharedKey<A>> shared;
     for (const VehicleKey& key : *keys) shared.push_back(key.shared<A>());
     const auto entropy = platform::random_bytes<A::key_size>();
-    if (!entropy) refuse_vehicle("the system has no random bytes", exit_failed);
+    if (!entropy) refuse_vehicle("the system cannot give random bytes", exit_failed);
     auto channel = secure::ServerChannel<A>::make(shared, *entropy);
     if (!channel) refuse_vehicle(std::string(describe(channel.error())), exit_bad_input);
     simulate(options, scene, std::move(*channel));
@@ -298,24 +298,24 @@ void add_vehicle_sim(CLI::App& app) {
       app.add_subcommand("vehicle-sim", "Simulate a vehicle that is driven over UDP (see: takt drive)");
   options->vehicle.add_option(*command);
   options->link.add_options(*command, secure::ServerChannel<SipHash128>::max_keys);
-  command->add_option("--fault", options->words, "What is wrong with it from the start on, as typed below");
-  command->add_option("--seed", options->seed, "Of what is lost, corrupted and lied about")
+  command->add_option("--fault", options->words, "A fault from the start, in the words below");
+  command->add_option("--seed", options->seed, "Seed of the random choice of lost, corrupt and lying frames")
       ->check(number_from_zero());
   command->add_option("--duration", options->duration, "End after this many seconds")
       ->check(number_from_zero());
-  command->add_option("--log", options->log, "Write what it truly does to this file, comma-separated");
+  command->add_option("--log", options->log, "Write the vehicle's true motion to this file, comma-separated");
   command->footer(
-      "What is typed, a line each, changes what is wrong with it:\n"
-      "  silent             it says nothing, but hears and drives\n"
-      "  late MILLISECONDS  what it says leaves so much later, " +
+      "Lines typed while it runs change its faults:\n"
+      "  silent             it sends nothing, but receives and drives\n"
+      "  late MILLISECONDS  its frames are sent this much later, " +
       fmt::format("{:g}", latest_ms) +
       " at most\n"
-      "  lost SHARE         of what it says is lost, from 0 to 1\n"
-      "  corrupt SHARE      in which a bit is turned over on the way\n"
-      "  lying SHARE        in which the length of a block is not what it says\n"
-      "  halted SYSTEM...   these broke down\n"
-      "  well               nothing is wrong any more, and systems that broke down run again\n"
-      "  recover            it starts again after it has halted for lack of control frames\n"
+      "  lost SHARE         this share of its frames is lost, from 0 to 1\n"
+      "  corrupt SHARE      this share of its frames has a flipped bit\n"
+      "  lying SHARE        this share of its frames gives a wrong length of a block\n"
+      "  halted SYSTEM...   these systems break down\n"
+      "  well               removes all faults, and systems that broke down run again\n"
+      "  recover            starts it again after a halt for lack of control frames\n"
       "Systems of the Furbot:" +
       names_of(vehicle::furbot_layouts) +
       "\n"

@@ -188,7 +188,7 @@ TEST_CASE("a server says why not, by name") {
   REQUIRE(client.download(ObjectWrite{object, 1, 4}));
   transfer(client, server, dictionary);
   CHECK(client.abort() == SdoAbort::value_too_high);
-  CHECK(describe(static_cast<SdoAbort>(1)) == "an abort code that the standard does not know");
+  CHECK(describe(static_cast<SdoAbort>(1)) == "an abort code that the standard does not define");
 }
 
 TEST_CASE("whoever lies about sizes, toggles or steps is aborted with the code for it") {

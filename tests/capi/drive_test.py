@@ -106,7 +106,7 @@ class PublishedDriveTest(unittest.TestCase):
         takt.takt_value_writer_destroy(made(takt.takt_value_writer_create, self.segment, b"odometry", ODOMETRY))
 
     def test_a_reader_sees_where_the_vehicle_is_while_it_drives_and_that_the_driver_is_gone(self):
-        with self.assertRaisesRegex(ValueError, "somebody else"):
+        with self.assertRaisesRegex(ValueError, "another process holds"):
             made(takt.takt_value_writer_create, self.segment, b"odometry", ODOMETRY)
         estimates = []
         fresh = 0

@@ -118,7 +118,7 @@ class SharedMemoryTest(unittest.TestCase):
         self.assertEqual(takt.takt_byte_consumer_read(said, message, 100, byref(length)), OK)
         self.assertEqual(message.raw[:length.value], b"I move")
         self.assertEqual(takt.takt_byte_consumer_read(said, message, 100, byref(length)), RING_EMPTY)
-        with self.assertRaisesRegex(ValueError, "somebody else"):
+        with self.assertRaisesRegex(ValueError, "another process holds"):
             made(takt.takt_joint_client_create, self.robot.segment, b"joints", b"joint_slots", 1)
 
         process.send_signal(signal.SIGKILL)

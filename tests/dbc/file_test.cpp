@@ -202,7 +202,7 @@ TEST_CASE(
       return warning.place.line == line && is_in(part, warning.text);
     });
   };
-  CHECK(said(20, "exchanged"));
+  CHECK(said(20, "swapped"));
   CHECK(said(28, "BA_DEF_REL_"));
   CHECK(said(36, "BA_REL_"));
 }
@@ -242,7 +242,7 @@ TEST_CASE("a statement that makes no sense is skipped, and named with its place"
   CHECK(is_in("line 5, column 5: expected the identifier", to_string(reading->warnings[1])));
   CHECK(to_string(reading->warnings[2]) == "line 7, column 11: nothing is not a signal of the message");
   CHECK(is_in("line 3, column 16", strict_error(text)));
-  CHECK(is_in("'A.B' is no name", strict_error("BU_: A.B\n")));
+  CHECK(is_in("'A.B' is not a name", strict_error("BU_: A.B\n")));
 }
 
 TEST_CASE("tolerant readers warn of what strict ones refuse") {
@@ -252,7 +252,7 @@ TEST_CASE("tolerant readers warn of what strict ones refuse") {
       {fine + " SG_ t : 7|8@1+ (1,0) [0|0] \"\" Y\n", "share bits"},
       {one_signal(": 60|8@1+ (1,0) [0|0]"), "does not lie within the 8 bytes"},
       {one_signal(": 0|8@1+ (0,0) [0|0]"), "scale must not be 0"},
-      {one_signal(": 0|8@1+ (1,0) [3|1]"), "exchanged"},
+      {one_signal(": 0|8@1+ (1,0) [3|1]"), "swapped"},
       {one_signal(": 0|65@1+ (1,0) [0|0]"), "1 to 64"},
       {one_signal(": 0|8@1+ (1e999,0) [0|0]"), "expected the scale"},
       {one_signal("m0 : 0|8@1+ (1,0) [0|0]"), "no selector"},
@@ -271,9 +271,9 @@ TEST_CASE("tolerant readers warn of what strict ones refuse") {
       {fine + "VAL_ 7 s 0 \"a\";\n", "no message 7"},
       {fine + "VAL_ 1 s 0 \"a\"\n", "expected ';'"},
       {fine + "BA_ \"x\" 1;\n", "not defined"},
-      {fine + "BA_DEF_ \"x\" INT 0 1;\nBA_ \"x\" \"?\";\n", "cannot have this value"},
-      {fine + "BA_DEF_ \"x\" ENUM \"a\";\nBA_ \"x\" 1;\n", "cannot have this value"},
-      {fine + "NONSENSE 1 2 3;\n", "no keyword"},
+      {fine + "BA_DEF_ \"x\" INT 0 1;\nBA_ \"x\" \"?\";\n", "cannot have the value"},
+      {fine + "BA_DEF_ \"x\" ENUM \"a\";\nBA_ \"x\" 1;\n", "cannot have the value"},
+      {fine + "NONSENSE 1 2 3;\n", "not a keyword"},
       {fine + "BU_: A A\n", "twice"},
   };
   for (const auto& each : cases) {
@@ -292,7 +292,7 @@ TEST_CASE("signals that a selector chooses between may share bits, others may no
   const std::string ranges = "SG_MUL_VAL_ 1 b a 0-0;\nSG_MUL_VAL_ 1 c a 1-9;\nSG_MUL_VAL_ 1 d b 0-0;\n";
   CHECK(dbc::parse(head + body + ranges + "SG_MUL_VAL_ 1 e b 1-1;\n", Strictness::strict).has_value());
   CHECK(is_in("d and e share bits", strict_error(head + body + ranges + "SG_MUL_VAL_ 1 e b 0-1;\n")));
-  CHECK(is_in("of several selectors none is named", strict_error(head + body)));
+  CHECK(is_in("several selectors, and no SG_MUL_VAL_", strict_error(head + body)));
 }
 
 TEST_CASE("selectors that hang on each other are left out with all that hangs on them") {
@@ -415,7 +415,7 @@ TEST_CASE("an enumeration may have an empty default, which is none") {
   REQUIRE_MESSAGE(reading.has_value(), reading.error().message);
   CHECK(reading->warnings.empty());
   CHECK_FALSE(reading->file.attribute_definitions[0].default_value.has_value());
-  CHECK(is_in("cannot have this value",
+  CHECK(is_in("cannot have the value",
               strict_error("BU_: A\nBA_DEF_ \"x\" ENUM \"a\";\nBA_DEF_DEF_ \"x\" \"b\";\n")));
 }
 

@@ -157,7 +157,7 @@ TEST_CASE("messages that cannot be said are left out, and named with the reason"
   REQUIRE(header.warnings.size() == 4);
   CHECK(header.left_out == 4);
   CHECK(header.warnings[0] ==
-        "message Overlap is not in the header: two signals that can be there at once share a bit");
+        "message Overlap is not in the header: two signals that can be in one frame share a bit");
   CHECK(header.warnings[1] == "message Short is not in the header: a signal lies beyond its length");
   CHECK(header.warnings[2] == "message Long is not in the header: it is longer than a frame");
   CHECK(header.warnings[3] ==

@@ -27,19 +27,19 @@ TEST_CASE("a fault word is told in the words of its joint's protocol") {
   const RobotDescription servo = one_joint(drives::find("servo"));
   CHECK(describe_fault(servo, 0, static_cast<std::uint32_t>(can::servo::Fault::reference_lost)) ==
         "no command came before its watchdog ran out");
-  CHECK(describe_fault(servo, 0, servo_power_lost) == "it went off unasked");
+  CHECK(describe_fault(servo, 0, servo_power_lost) == "the drive switched off without a command");
   CHECK(describe_fault(servo, 0, servo_power_lost | 2U) == "over-current");
   CHECK(describe_fault(servo, 0, 77) == "number 77");
 
   const RobotDescription hubo = one_joint(drives::find("hubo"));
   CHECK(describe_fault(hubo, 0, can::hubo::fault::jam | can::hubo::fault::driver) == "jam, power stage");
-  CHECK(describe_fault(hubo, 0, can::hubo::fault::power_lost) == "it went off unasked");
+  CHECK(describe_fault(hubo, 0, can::hubo::fault::power_lost) == "the drive switched off without a command");
   CHECK(describe_fault(hubo, 0, can::hubo::fault::homing_failed) == "did not find its home");
   CHECK(describe_fault(hubo, 0, can::hubo::fault::jam | 1U << 20) == "jam, bits 0x100000");
 
   const RobotDescription cia402 = one_joint(drives::find("cia402"));
   CHECK(describe_fault(cia402, 0, 0x8611) == "following error (0x8611)");
-  CHECK(describe_fault(cia402, 0, cia402_fault::power_lost) == "it went off unasked");
+  CHECK(describe_fault(cia402, 0, cia402_fault::power_lost) == "the drive switched off without a command");
   CHECK(describe_fault(cia402, 0, cia402_fault::heartbeat_lost | 0x4310) ==
         "over-temperature of the drive (0x4310), its heartbeat is lost");
 }

@@ -76,8 +76,8 @@ class CommandLine(unittest.TestCase):
 
     def test_a_mistake_in_arguments_is_told_by_the_command_that_has_it(self):
         for arguments, why in ((["run"], "ROBOT is required"), (["run", "arm6", "--surprise"], "--surprise"), (["cancel", "0"], "'0' is no"),
-                               (["move", "elbow_joint", "nan"], "'nan' is no finite number"), (["run", "arm6", "--overwrite"], "--record"),
-                               (["move", "elbow_joint", "1", "--duration", "0"], "'0' is no finite number above 0")):
+                               (["move", "elbow_joint", "nan"], "'nan' is not a finite number"), (["run", "arm6", "--overwrite"], "--record"),
+                               (["move", "elbow_joint", "1", "--duration", "0"], "'0' is not a finite number above 0")):
             with self.subTest(arguments):
                 refused = takt(*arguments)
                 self.assertEqual((refused.returncode, refused.stdout), (2, ""))

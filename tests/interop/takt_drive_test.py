@@ -69,7 +69,7 @@ class TerminalTest(DriveTest):
         self.drive_some_way(terminal.type, situation)
         self.assertFalse(terminal.settings()[3] & (termios.ECHO | termios.ICANON))
         terminal.type("c")
-        wait_for(lambda: situation() == "stopped: told to stop", "it stops")
+        wait_for(lambda: situation() == "stopped: stop requested", "it stops")
         self.drive_some_way(terminal.type, situation)  # after an r, and not before
         terminal.type("x")
         wait_for(lambda: situation().startswith("stop"), "it stops at once")
@@ -141,7 +141,7 @@ class PlotTest(DriveTest):
     def test_there_is_a_picture_of_a_vehicle_that_was_never_heard(self):
         picture = os.path.join(self.folder, "nothing.png")
         drive = self.drive("--plot", picture)
-        self.assertIn("the vehicle was never heard", drive.stdout)
+        self.assertIn("no status of the vehicle was received", drive.stdout)
         self.assertEqual(drive.returncode, 1)
         with open(picture, "rb") as file:
             self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")

@@ -35,7 +35,7 @@ class KeyTest(unittest.TestCase):
         self.assertEqual(len(made), 3)
 
     def test_the_default_is_the_stronger_kind_that_the_program_has(self):
-        strongest = 16 if "which this program lacks" in key("--help").stdout else 32
+        strongest = 16 if "this program was built without it" in key("--help").stdout else 32
         self.assertEqual(key(self.path).returncode, 0)
         self.assertEqual(len(self.path.read_bytes()), strongest)
 

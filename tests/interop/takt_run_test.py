@@ -328,7 +328,7 @@ class TaktRun(unittest.TestCase):
             with loop_at(path) as (loop, _):
                 server = subprocess.Popen([TAKT, "serve", PATIENT_ARM, "--loop", path, "--port", "0"], stdout=writer)
                 said = ""
-                while "works with the loop" not in said:
+                while "uses the loop" not in said:
                     said += os.read(reader, 4096).decode()
                 client = Client(int(said.split("listening on 127.0.0.1:")[1].split()[0]))
                 fill(writer)

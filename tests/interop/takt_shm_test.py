@@ -110,16 +110,16 @@ class TaktShm(unittest.TestCase):
         with peer() as process:
             self.assertIn(f"{NAME}: kept: ", takt("clean"))
             kill(process)
-            self.assertIn(f"{NAME}: would be removed, nobody has it", takt("clean", "--dry-run"))
+            self.assertIn(f"{NAME}: would be removed, no process uses it", takt("clean", "--dry-run"))
             self.assertTrue(os.path.exists(PATH))
-            self.assertIn(f"{NAME}: removed, nobody has it", takt("clean"))
+            self.assertIn(f"{NAME}: removed, no process uses it", takt("clean"))
             self.assertFalse(os.path.exists(PATH))
 
     def test_clean_removes_the_beginnings_of_one_who_died_and_keeps_what_is_not_takts(self):
         with open(PATH, "wb") as file:
             os.fchmod(file.fileno(), 0o600)
             file.truncate(8192)
-        self.assertIn("not laid out yet", takt("ls"))
+        self.assertIn("has no layout yet", takt("ls"))
         self.assertIn(f"{NAME}: removed", takt("clean"))
         with open(PATH, "wb") as file:
             os.fchmod(file.fileno(), 0o600)

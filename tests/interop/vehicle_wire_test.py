@@ -260,7 +260,7 @@ class ConsoleTest(Wire):
         self.vehicle.type("silent\n")
         self.driver.type("q")
         output = self.driver.process.communicate(timeout=PATIENCE)[0]
-        self.assertIn("nobody knows whether the vehicle stands", output)
+        self.assertIn("it is unknown whether the vehicle has stopped", output)
         self.assertEqual(self.driver.process.returncode, 1)
         self.assertEqual(self.driver.rows()[-1]["brake"], 1)  # it hears what it does not answer
         obeying = [row["brake"] for row in self.vehicle.rows() if row["state"] == "running"]
@@ -284,7 +284,7 @@ class ConsoleTest(Wire):
             file.write("0 1 0\n1 0 0\n")
         self.start_vehicle([TAKT], "--plain", "--fault", "halted traction")
         drive = [TAKT, "drive", "--twists", self.file("twists")]
-        why = {"the vehicle must be told to go on": [*self.driver_link, "--plain"],
+        why = {"an operator at the vehicle must let it continue": [*self.driver_link, "--plain"],
                "no session with the vehicle": [*links()[0], *self.key("vehicle.key")]}
         told = {reason: Program(None, *drive, *words, stdin=subprocess.DEVNULL) for reason, words in why.items()}
         for reason, driver in told.items():
@@ -324,8 +324,8 @@ class ConsoleTest(Wire):
     def test_a_fault_that_makes_no_sense_is_refused_with_what_does(self):
         share, systems = "takes a share of the frames, from 0 to 1", "takes one or more of: communication battery motion_control"
         mistakes = {"late 600": "takes a number of milliseconds, from 0 to 500", "lost 20": share, "lost 0.5 corrupt 1": share,
-                    "corrupt": share, "lying nan": share, "halted": systems, "halted brakes": systems, "well 1": "takes nothing more",
-                    "broken": "none of silent, late, lost, corrupt, lying, halted, well or, typed, recover"}
+                    "corrupt": share, "lying nan": share, "halted": systems, "halted brakes": systems, "well 1": "takes no further word",
+                    "broken": "not one of silent, late, lost, corrupt, lying, halted, well, and if typed, recover"}
         for fault, allowed in mistakes.items():
             with self.subTest(fault):
                 refused = subprocess.run([TAKT, "vehicle-sim", "--plain", *self.vehicle_link, "--duration", "0.1", "--fault", fault],
@@ -345,7 +345,7 @@ class ConsoleTest(Wire):
             refused = subprocess.run([TAKT, program, "--plain", "--peer", "192.0.2.1:18004", "--duration", "0.1"], capture_output=True,
                                      text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
             self.assertEqual(refused.returncode, 1)
-            self.assertIn("no other machine is reached from a loopback address", refused.stderr)
+            self.assertIn("a loopback address reaches no other machine", refused.stderr)
 
     def test_each_fault_shows_by_its_word(self):
         self.start_vehicle([TAKT], "--plain")
@@ -378,10 +378,10 @@ class ConsoleTest(Wire):
         told = self.driver.end()
         self.vehicle.wait_until(lambda row: row["state"] == "halted", "nobody drives it")
         advised = self.vehicle.end()
-        self.assertIn("(hydraulics), which is halted: the vehicle must be told to go on", told)
+        self.assertIn("(hydraulics), which is halted: an operator at the vehicle must let it continue", told)
         self.assertNotIn("vehicle-sim", told)
         self.assertNotIn("recover", told)
-        self.assertIn("systems are broken still: type well", advised)
+        self.assertIn("systems are still broken: type well", advised)
         self.assertIn("halted: no control frame for 200 ms; type recover", advised)
 
     def test_a_log_that_cannot_be_written_is_told_and_the_program_fails(self):
@@ -537,7 +537,7 @@ class LoopTest(Wire):
             refused = subprocess.run([TAKT, "vehicle-sim", *strong, "--key-id", "1", *small, "--key-id", "2", "--duration", "1"],
                                      capture_output=True, text=True)
             self.assertEqual(refused.returncode, 2)
-            self.assertIn("both keys are of one size", refused.stderr)
+            self.assertIn("both keys must have the same size", refused.stderr)
 
     def test_a_vehicle_with_a_key_finds_its_commander_at_any_port(self):
         key = self.key("vehicle.key")
@@ -551,7 +551,7 @@ class LoopTest(Wire):
         refused = subprocess.run([TAKT, "drive", *key, "--local", near, "--peer", "127.0.0.1:any"], capture_output=True, text=True,
                                  stdin=subprocess.DEVNULL, timeout=PATIENCE)
         self.assertEqual(refused.returncode, 2)
-        self.assertIn("does not speak first: --peer ADDRESS:any needs --send-to", refused.stderr)
+        self.assertIn("does not send first, so --peer ADDRESS:any needs --send-to", refused.stderr)
 
     def test_each_of_two_keys_needs_a_number_of_its_own(self):
         two = [*self.key("old.key"), *self.key("new.key")]

@@ -191,7 +191,7 @@ TEST_CASE("with a start in the past what is past is dropped, and the rest keeps 
   CHECK(bench.events.back().reason == Errc::start_too_far);
   CHECK(bench.events.back().limit == doctest::Approx(1.5));
   CHECK(explain(bench.events.back(), bench.robot).message ==
-        "the start was 1.6 s ago, and the trajectory takes 1.5 s: nothing of it is left");
+        "the start was 1.6 s ago, but the trajectory takes only 1.5 s: it has ended already");
 }
 
 TEST_CASE("trajectories of many clients begin each at its time, the earliest first") {

@@ -69,7 +69,7 @@ TEST_CASE("what a dump asks for and takt does not do is refused, and where is sa
   Json robot = Json::parse(dump("moveit_robot_trajectory"));
   robot["multi_dof_joint_trajectory"]["points"].push_back(Json::object());
   CHECK(refusal(robot.dump()) ==
-        "/multi_dof_joint_trajectory: must be empty: joints with many axes are not followed");
+        "/multi_dof_joint_trajectory: must be empty: joints with several axes are not supported");
   Json goal = Json::parse(dump("ros1_action_goal"));
   goal["goal"]["goal_tolerance"].push_back({{"name", "elbow_joint"}, {"acceleration", 1}});
   CHECK(refusal(goal.dump()) ==

@@ -301,7 +301,7 @@ TEST_CASE("the state of a robot says why it is stopped, for how long its loop wa
   snapshot.reason = Errc::loop_overrun;
   snapshot.reason_value = 40;
   snapshot.reason_limit = 20;
-  const std::string reset = R"(. `takt reset` (or {"reset":{}}) leads on)";
+  const std::string reset = R"(. To continue: `takt reset` (or {"reset":{}}))";
   CHECK(describe_state(snapshot, robot) ==
         "stopped: the loop missed more periods in a row than the robot allows (40 periods, 0.2 s; limit 20 "
         "periods, "
@@ -318,8 +318,8 @@ TEST_CASE("the state of a robot says why it is stopped, for how long its loop wa
   snapshot.reason = Errc::bus_down;
   snapshot.reason_value = snapshot.reason_limit = 0;
   CHECK(describe_state(snapshot, robot) ==
-        "stopped: RSP: the bus of a drive is down: right (virtual). Once it is back, `takt reset` (or "
-        "{\"reset\":{}}) leads on");
+        "stopped: RSP: the bus of a drive is down: right (virtual). To continue when the bus is back: `takt reset` (or "
+        "{\"reset\":{}})");
   snapshot.reason = Errc::loop_lost;
   CHECK(describe_state(snapshot, robot).find("reset") == std::string::npos);
 }

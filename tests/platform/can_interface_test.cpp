@@ -214,7 +214,7 @@ TEST_CASE("an interface that does is accepted, with a bit rate that the clock ca
 TEST_CASE("an interface that does not do is refused with the command that mends it") {
   CanInterface other = controller();
   other.is_can = false;
-  CHECK(refusal(Errc::not_can, other, {}).find("none of CAN") != std::string::npos);
+  CHECK(refusal(Errc::not_can, other, {}).find("not a CAN interface") != std::string::npos);
 
   CanInterface down = controller();
   down.is_up = false;
@@ -242,7 +242,7 @@ TEST_CASE("an interface that does not do is refused with the command that mends 
   CHECK(refusal(Errc::no_can_fd, virtual_classic, {.fd = true}).ends_with("ip link set vcan0 up mtu 72"));
 
   CHECK(refusal(Errc::can_queue_too_short, controller(), {.frames_per_cycle = 31}) ==
-        "can0: its queue takes 10 frames, but a cycle sends 31; ip link set can0 txqueuelen 31");
+        "can0: its send queue holds 10 frames, but a cycle sends 31; ip link set can0 txqueuelen 31");
 
   CanInterface off = controller();
   off.controller = CanController::bus_off;

@@ -94,7 +94,7 @@ TEST_CASE("a key of any of several sizes is read, and of no other") {
   const auto refused = read_key_file(folder / "17", read, sizes);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().error == Errc::key_file_size);
-  CHECK(refused.error().message.find("has 17 bytes, the key 16 or 32") != std::string::npos);
+  CHECK(refused.error().message.find("has 17 bytes; a key has 16 or 32") != std::string::npos);
 }
 
 TEST_CASE("a refused key leaves zeros behind, which no channel takes") {

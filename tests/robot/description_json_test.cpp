@@ -162,10 +162,9 @@ TEST_CASE("a cycle that does not fit its bus is refused with the load, and the r
   REQUIRE_FALSE(refused);
   REQUIRE(refused.error().size() == 1);
   CHECK(refused.error()[0].where == "/buses/1");
-  CHECK(
-      refused.error()[0].reason ==
-      "at 231 Hz the cycle takes 98 % of bus b, of which 90 % may be planned; a rate of 212 Hz would fit, or "
-      "fewer joints on this bus");
+  CHECK(refused.error()[0].reason ==
+        "at 231 Hz the cycle takes 98 % of bus b; at most 90 % are allowed. Use a rate of at most 212 Hz, or "
+        "fewer joints on this bus");
   robot["rate"] = 212;
   CHECK(load_robot(robot.dump()));
   robot["rate"] = 213;

@@ -38,7 +38,7 @@ TEST_CASE(
   REQUIRE_FALSE(bus.has_value());
   CHECK(bus.error().error == Errc::can_queue_too_short);
   CHECK(bus.error().message ==
-        "vq0: its queue takes 10 frames, but a cycle sends 31; ip link set vq0 txqueuelen 31");
+        "vq0: its send queue holds 10 frames, but a cycle sends 31; ip link set vq0 txqueuelen 31");
   CHECK(open_can("vq0", {.frames_per_cycle = 10}).queue_length() == 10);
 }
 

@@ -68,7 +68,7 @@ TEST_CASE("whatever is wrong with an interface is said when it is opened" NEEDS_
   refusal("can77", Errc::no_such_can_interface);
   refusal("", Errc::no_such_can_interface);
   refusal("a_name_that_is_too_long", Errc::no_such_can_interface);
-  CHECK(refusal("lo", Errc::not_can).find("none of CAN") != std::string::npos);
+  CHECK(refusal("lo", Errc::not_can).find("not a CAN interface") != std::string::npos);
   CHECK(refusal("can0", Errc::wrong_can_bit_rate, {.bit_rate = 500'000})
             .starts_with("can0: runs at 1000000 bit/s, not 500000; "));
   CHECK(open_can("can0", {.bit_rate = 1'000'000}).link() == LinkState::up);

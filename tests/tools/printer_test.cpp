@@ -79,7 +79,8 @@ TEST_CASE("where nobody reads nobody waits, and who reads later is told how much
   for (std::size_t i = 0; i < Printer::max_waiting + 3; ++i) printer.print(std::string(page, 'x'));
   static_cast<void>(output.read(3 * page));
   printer.print("last\n");
-  CHECK(output.read_to("last\n").find(" messages dropped: nobody read them)\nlast\n") != std::string::npos);
+  CHECK(output.read_to("last\n").find(" messages dropped because nobody read them)\nlast\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("the end does not wait for a reader who may never read") {

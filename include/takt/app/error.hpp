@@ -27,7 +27,7 @@ enum class Errc : std::uint16_t {
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::bad_bus_address:
-      return "the text is no address of a bus";
+      return "the text is not a bus address such as can0, slcan:/dev/ttyACM0 or virtual";
     case Errc::not_a_real_bus:
       return "a virtual bus belongs to a simulation and cannot be opened";
     case Errc::no_adapter:
@@ -39,7 +39,7 @@ enum class Errc : std::uint16_t {
     case Errc::no_fd_adapter:
       return "an slcan bus carries classic frames only";
     case Errc::no_thread:
-      return "the system gives no thread";
+      return "the system cannot start a thread";
     case Errc::bad_description:
       return "the robot's description has mistakes";
     case Errc::no_such_bus:

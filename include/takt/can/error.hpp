@@ -37,39 +37,39 @@ enum class Errc : std::uint16_t {
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::unexpected_id:
-      return "the identifier belongs to no message of this kind";
+      return "no message of this kind has this identifier";
     case Errc::wrong_format:
-      return "the frame is remote, an error frame, extended, classic or FD where the message is not";
+      return "the frame's format (remote, error, extended, classic or FD) is not that of the message";
     case Errc::wrong_length:
-      return "the frame does not have the length of this message";
+      return "the frame's length is not that of the message";
     case Errc::bad_value:
       return "a field holds a value that the protocol does not define";
     case Errc::unknown_command:
-      return "the board command is not known";
+      return "the board command is unknown";
     case Errc::id_too_large:
-      return "the identifier has more than 11 (29 when extended) bits";
+      return "the identifier has more than 11 bits (29 bits in an extended frame)";
     case Errc::payload_too_long:
       return "the data are longer than the frame format allows";
     case Errc::not_finite:
-      return "the number is not finite";
+      return "the number is NaN or infinite";
     case Errc::out_of_range:
       return "the number does not fit its field";
     case Errc::bad_layout:
       return "the bit field does not lie within the frame";
     case Errc::unknown_node:
-      return "no board or drive can have this number";
+      return "the number of the board or drive is outside the protocol's range";
     case Errc::bad_dbc:
-      return "the text is not a DBC file that can be read";
+      return "the text is not a readable DBC file";
     case Errc::unknown_selector:
-      return "the selector holds a number for which the message has no signals";
+      return "the selector's value selects no signal of the message";
     case Errc::wrong_count:
-      return "there is not one place for each signal of the message";
+      return "the number of entries does not match the number of signals or objects of the message";
     case Errc::bad_plan:
       return "a period, the cycle or a bit rate of the plan is not positive";
     case Errc::bad_line:
-      return "the line is not of the format";
+      return "the line does not follow the format";
     case Errc::no_room:
-      return "the bus takes nothing more at present";
+      return "the send queue is full or busy: try again later";
     case Errc::file_failed:
       return "the file cannot be opened or read";
   }

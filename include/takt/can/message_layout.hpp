@@ -403,19 +403,19 @@ template <class T>
 template <class T>
 consteval bool check() {
   constexpr MessageFault fault = find_fault(T::message, signals_of<T>);
-  static_assert(fault != MessageFault::id, "the identifier has more than 11 (29 when extended) bits");
+  static_assert(fault != MessageFault::id,
+                "the identifier has more than 11 bits (29 bits in an extended frame)");
   static_assert(fault != MessageFault::length,
-                "the message is longer than a frame of its format, or the transport of J1939, carries");
+                "the message is longer than a frame of its format or the J1939 transport can carry");
   static_assert(fault != MessageFault::count, "the message has more than 4096 signals");
   static_assert(fault != MessageFault::name, "a signal has no name, or that of another one");
-  static_assert(
-      fault != MessageFault::signal,
-      "a signal lies beyond the length of the message, has no scale, or a range or a state that its field "
-      "cannot hold");
+  static_assert(fault != MessageFault::signal,
+                "a signal lies beyond the length of the message, has scale 0, or has a range or a state that "
+                "its field cannot hold");
   static_assert(fault != MessageFault::multiplexer,
                 "a multiplexer is unknown, not an integer, or depends on itself");
   static_assert(fault != MessageFault::selector, "a multiplexer cannot have the value of a selector");
-  static_assert(fault != MessageFault::overlap, "two signals that can be there at once share a bit");
+  static_assert(fault != MessageFault::overlap, "two signals that can be in one frame share a bit");
   static_assert(members_fit<T>(),
                 "an integer member is too small for its signal, or the signal has a scale or an offset");
   return fault == MessageFault::none && members_fit<T>();

@@ -9,7 +9,7 @@
 #include "takt/can/error.hpp"
 
 #ifdef __FAST_MATH__
-#error "takt/can rounds, and tells numbers from NaN, by the rules of IEEE 754: compile without -ffast-math"
+#error "takt/can rounds and detects NaN by the rules of IEEE 754: compile without -ffast-math"
 #endif
 
 namespace takt::can {

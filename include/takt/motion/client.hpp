@@ -85,7 +85,7 @@ class Client {
     if (!message) return fail(message.error().error, message.error().message);
     if (message->protocol != wire_protocol_version) {
       return fail(Errc::malformed, "the server speaks protocol " + std::to_string(message->protocol) +
-                                       ", this client " + std::to_string(wire_protocol_version));
+                                       ", but this client speaks " + std::to_string(wire_protocol_version));
     }
     return *message;
   }
@@ -190,7 +190,7 @@ class Client {
       if (!count) return fail(count.error(), "the server ended the connection");
       if (*count == 0) return std::optional<ServerMessage>();
       if (!lines_.append(std::span(chunk).first(*count)))
-        return fail(Errc::message_too_large, "a line without an end");
+        return fail(Errc::message_too_large, "the server sent a line that is too long");
     }
   }
 

@@ -12,56 +12,56 @@ namespace takt::motion {
 
 // TAKT_MOTION_ERRORS(X): X(name, number, text). The numbers are part of the C API and of the recording
 // format: never reuse one.
-#define TAKT_MOTION_ERRORS(X)                                                                             \
-  X(malformed, 1, "the message is not the JSON that the protocol asks for")                               \
-  X(message_too_large, 2, "the message is longer than the server allows")                                 \
-  X(message_too_slow, 3, "the message was not complete within the time that the server allows")           \
-  X(unknown_request, 4, "no request of this name exists")                                                 \
-  X(unknown_joint, 5, "the robot has no joint of this name")                                              \
-  X(unknown_group, 6, "the robot has no group of this name")                                              \
-  X(unknown_goal, 7, "no goal with this number is known")                                                 \
-  X(duplicate_joint, 8, "a joint is named twice")                                                         \
-  X(wrong_size, 9, "a list does not have one entry for each joint")                                       \
-  X(not_finite, 10, "a number is not finite")                                                             \
-  X(times_not_increasing, 11, "waypoint times must be positive and rise")                                 \
-  X(too_many_waypoints, 12, "the trajectory has more waypoints than the server allows")                   \
-  X(no_waypoints, 13, "the trajectory has no waypoint")                                                   \
-  X(out_of_domain, 14, "a number is outside the range that the mathematics is exact for")                 \
-  X(position_limit, 20, "a position limit would be exceeded")                                             \
-  X(velocity_limit, 21, "a velocity limit would be exceeded")                                             \
-  X(acceleration_limit, 22, "an acceleration limit would be exceeded")                                    \
-  X(jerk_limit, 23, "a jerk limit would be exceeded")                                                     \
-  X(limit_above_robot, 24, "a request may only tighten the robot's limits")                               \
-  X(start_mismatch, 25, "the first waypoint is not where the joint is")                                   \
-  X(not_at_rest_at_end, 26, "the trajectory does not end at rest")                                        \
-  X(joint_already_moving, 27, "the joint moves: no motion within the limits leads from here to the goal") \
-  X(joint_busy, 28, "the joint belongs to another goal")                                                  \
-  X(robot_not_ready, 30, "the robot is not ready for motion")                                             \
-  X(queue_full, 31, "too many requests are waiting")                                                      \
-  X(too_many_goals, 32, "too many goals are active")                                                      \
-  X(too_many_clients, 33, "too many clients are connected")                                               \
-  X(following_error, 40, "a joint left its reference by more than its limit")                             \
-  X(drive_silent, 41, "a drive does not answer")                                                          \
-  X(drive_fault, 42, "a drive reports a fault")                                                           \
-  X(emergency_stop, 43, "the emergency stop was requested")                                               \
-  X(client_lost, 44, "the client that owned the goal vanished")                                           \
-  X(setpoint_timeout, 45, "no set-point arrived in time")                                                 \
-  X(goal_tolerance, 46, "the joints did not reach the goal within their tolerance in time")               \
-  X(path_tolerance, 56, "a joint left its path by more than the goal's own tolerance")                    \
-  X(shutting_down, 47, "the process is stopping")                                                         \
-  X(stream_ended, 48, "the stream was stopped: pause it for its time-out, then begin again")              \
-  X(recalled, 49, "a stop, a cancel or a reset came before the request began")                            \
-  X(goal_before_failed, 50, "a goal that this one waited for did not succeed")                            \
-  X(loop_overrun, 51, "the loop missed more periods in a row than the robot allows")                      \
-  X(drive_off, 52, "a drive that is to hold its joint is off")                                            \
-  X(unknown_reason, 53, "the server gives a reason that this version does not know")                      \
-  X(not_in_phase, 54, "no straight line leads from here to the goal")                                     \
-  X(start_too_far, 55, "the start lies too far ahead, or so far back that the trajectory is over")        \
-  X(not_continuous, 57, "the trajectory jumps from one segment to the next")                              \
-  X(loop_lost, 58, "the process that runs the robot's loop is gone")                                      \
-  X(other_robot, 59, "the loop runs another robot, or by another description of it")                      \
-  X(other_version, 60, "the loop was built from another version of takt")                                 \
-  X(loop_taken, 61, "another motion server works with the loop")                                          \
+#define TAKT_MOTION_ERRORS(X)                                                                       \
+  X(malformed, 1, "the message is not JSON as the protocol requires it")                            \
+  X(message_too_large, 2, "the message is longer than the server allows")                           \
+  X(message_too_slow, 3, "the message was not complete within the time that the server allows")     \
+  X(unknown_request, 4, "no request of this name exists")                                           \
+  X(unknown_joint, 5, "the robot has no joint of this name")                                        \
+  X(unknown_group, 6, "the robot has no group of this name")                                        \
+  X(unknown_goal, 7, "no goal with this number is known")                                           \
+  X(duplicate_joint, 8, "a joint is named twice")                                                   \
+  X(wrong_size, 9, "a list does not have one entry for each joint")                                 \
+  X(not_finite, 10, "a number is NaN or infinite")                                                  \
+  X(times_not_increasing, 11, "waypoint times must be positive and increase")                       \
+  X(too_many_waypoints, 12, "the trajectory has more waypoints than the server allows")             \
+  X(no_waypoints, 13, "the trajectory has no waypoint")                                             \
+  X(out_of_domain, 14, "a number is outside the range in which the computation is exact")           \
+  X(position_limit, 20, "a position limit would be exceeded")                                       \
+  X(velocity_limit, 21, "a velocity limit would be exceeded")                                       \
+  X(acceleration_limit, 22, "an acceleration limit would be exceeded")                              \
+  X(jerk_limit, 23, "a jerk limit would be exceeded")                                               \
+  X(limit_above_robot, 24, "a request may only tighten the robot's limits")                         \
+  X(start_mismatch, 25, "the first waypoint is not at the joint's position")                        \
+  X(not_at_rest_at_end, 26, "the trajectory does not end at rest")                                  \
+  X(joint_already_moving, 27, "the joint is moving: no motion within the limits leads to the goal") \
+  X(joint_busy, 28, "the joint belongs to another goal")                                            \
+  X(robot_not_ready, 30, "the robot is not ready for motion")                                       \
+  X(queue_full, 31, "too many requests are waiting")                                                \
+  X(too_many_goals, 32, "too many goals are active")                                                \
+  X(too_many_clients, 33, "too many clients are connected")                                         \
+  X(following_error, 40, "a joint left its reference by more than its limit")                       \
+  X(drive_silent, 41, "a drive does not answer")                                                    \
+  X(drive_fault, 42, "a drive reports a fault")                                                     \
+  X(emergency_stop, 43, "the emergency stop was requested")                                         \
+  X(client_lost, 44, "the client that owned the goal disconnected or ended")                        \
+  X(setpoint_timeout, 45, "no setpoint arrived in time")                                            \
+  X(goal_tolerance, 46, "the joints did not reach the goal within their tolerance in time")         \
+  X(path_tolerance, 56, "a joint left its path by more than the goal's own tolerance")              \
+  X(shutting_down, 47, "the process is stopping")                                                   \
+  X(stream_ended, 48, "the stream was stopped: send nothing for its timeout, then start again")     \
+  X(recalled, 49, "a stop, a cancel or a reset came before the request began")                      \
+  X(goal_before_failed, 50, "a goal that this one waited for did not succeed")                      \
+  X(loop_overrun, 51, "the loop missed more periods in a row than the robot allows")                \
+  X(drive_off, 52, "a drive that must hold its joint is off")                                       \
+  X(unknown_reason, 53, "the server's reason is unknown to this version of takt")                   \
+  X(not_in_phase, 54, "no straight-line motion leads from the present state to the goal")           \
+  X(start_too_far, 55, "the start is too far ahead, or so far back that the trajectory has ended")  \
+  X(not_continuous, 57, "the trajectory jumps from one segment to the next")                        \
+  X(loop_lost, 58, "the process that runs the robot's loop has ended")                              \
+  X(other_robot, 59, "the loop runs another robot, or the same robot with another description")     \
+  X(other_version, 60, "the loop was built from another version of takt")                           \
+  X(loop_taken, 61, "another motion server uses the loop")                                          \
   X(bus_down, 62, "the bus of a drive is down")
 
 /// Why motion failed. 0 is no error. The texts are in TAKT_MOTION_ERRORS.

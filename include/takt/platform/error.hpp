@@ -59,19 +59,19 @@ enum class Errc : std::uint16_t {
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::listen_failed:
-      return "the port or path cannot be listened on";
+      return "the program cannot listen on this port or path";
     case Errc::connect_failed:
       return "no connection could be made";
     case Errc::connection_closed:
       return "the other side closed the connection";
     case Errc::send_failed:
-      return "the connection does not take any more";
+      return "the data could not be sent on the connection";
     case Errc::receive_failed:
-      return "the connection gives nothing any more";
+      return "no data could be received from the connection";
     case Errc::no_such_segment:
       return "there is no shared memory of this name";
     case Errc::segment_exists:
-      return "there is shared memory of this name already";
+      return "shared memory of this name exists already";
     case Errc::bad_segment_name:
       return "a segment needs a name of 1 to 63 letters, digits, '_', '-' or '.'";
     case Errc::segment_failed:
@@ -79,19 +79,19 @@ enum class Errc : std::uint16_t {
     case Errc::memory_full:
       return "the system has no room for the shared memory";
     case Errc::not_sealed:
-      return "the shared memory is not sealed: whoever else has it could cut it off";
+      return "the shared memory is not sealed: another process that holds it could shrink it";
     case Errc::wrong_owner:
-      return "the shared memory, or whoever offers it, belongs to another user";
+      return "the shared memory, or the server that offers it, belongs to another user";
     case Errc::wrong_mode:
-      return "others may open the shared memory";
+      return "other users may open the shared memory: its mode must be 0600";
     case Errc::segment_in_use:
-      return "somebody has the shared memory";
+      return "another process uses the shared memory";
     case Errc::slot_taken:
-      return "somebody else has this place";
+      return "another process holds this owner slot";
     case Errc::not_allowed:
       return "the segment's server does not serve this user";
     case Errc::no_can:
-      return "this system has no CAN";
+      return "this system does not support CAN";
     case Errc::no_such_can_interface:
       return "there is no CAN interface of this name";
     case Errc::can_interface_down:
@@ -101,44 +101,44 @@ enum class Errc : std::uint16_t {
     case Errc::can_failed:
       return "the system refuses the CAN socket";
     case Errc::bad_cycle:
-      return "a cycle needs 1 to 256 frames of one format, no more than before, and whole microseconds up to "
-             "400 days";
+      return "a cycle needs 1 to 256 frames of one format, no more than before, and a period in whole "
+             "microseconds up to 400 days";
     case Errc::no_such_cycle:
-      return "no such message is sent or watched";
+      return "no cycle sends or watches this message";
     case Errc::bad_address:
-      return "an address is written in numbers, such as 127.0.0.1 or ::1";
+      return "an address must be numeric, such as 127.0.0.1 or ::1";
     case Errc::udp_failed:
       return "the system refuses the UDP socket";
     case Errc::can_queue_too_short:
-      return "the CAN interface's queue is shorter than what a cycle sends";
+      return "the CAN interface's send queue holds fewer frames than a cycle sends";
     case Errc::not_can:
-      return "the network interface is none of CAN";
+      return "the network interface is not a CAN interface";
     case Errc::wrong_can_bit_rate:
       return "the CAN interface runs at another bit rate";
     case Errc::can_bus_off:
-      return "the CAN controller is off the bus after too many errors";
+      return "the CAN controller is bus-off after too many errors";
     case Errc::bad_link_message:
-      return "the kernel's message is no description of a network interface";
+      return "the kernel's message does not describe a network interface";
     case Errc::no_permission:
-      return "the system does not let this user do so";
+      return "the system does not permit this user to do so";
     case Errc::no_such_serial_line:
       return "there is no serial line of this name";
     case Errc::serial_line_busy:
-      return "another program has the serial line";
+      return "another program uses the serial line";
     case Errc::no_key_file:
-      return "there is no key file of this name that can be read";
+      return "there is no readable key file of this name";
     case Errc::key_file_exists:
-      return "there is a file of this name already";
+      return "a file of this name exists already";
     case Errc::key_file_owner:
       return "the key file belongs to another user";
     case Errc::key_file_mode:
-      return "others may read or write the key file: its mode must be 0600 or 0400";
+      return "other users may read or write the key file: its mode must be 0600 or 0400";
     case Errc::key_file_size:
-      return "the key file is no regular file of exactly the key's size";
+      return "the key file is not a regular file of exactly the key's size";
     case Errc::key_file_failed:
       return "the key file cannot be written";
     case Errc::no_randomness:
-      return "the system gives no random bytes";
+      return "the system cannot give random bytes";
   }
   return "unknown platform error";
 }

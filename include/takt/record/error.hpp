@@ -33,25 +33,25 @@ enum class Errc : std::uint16_t {
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::not_a_recording:
-      return "the file is no recording, as takt run --record writes them";
+      return "the file is not a recording of takt run --record";
     case Errc::unsupported_version:
-      return "the recording is of a version that this program does not know";
+      return "this program does not support the recording's version";
     case Errc::metadata_too_long:
-      return "the metadata is longer than allowed";
+      return "the metadata is longer than the format allows";
     case Errc::bad_metadata:
-      return "the metadata does not say what it must";
+      return "the metadata is incomplete or wrong";
     case Errc::record_too_long:
-      return "a record is longer than any can be";
+      return "a record is longer than the format allows";
     case Errc::record_too_short:
-      return "a record is shorter than its kind must be";
+      return "a record is shorter than its type requires";
     case Errc::time_out_of_range:
-      return "a time is further away than any clock goes";
+      return "a time is outside the range of the clock";
     case Errc::time_not_rising:
       return "a cycle is not later than the one before it";
     case Errc::data_after_end:
-      return "something follows the end record";
+      return "data follow the end record";
     case Errc::totals_mismatch:
-      return "the end record counts other records than were read";
+      return "the end record's count differs from the number of records read";
     case Errc::cannot_open:
       return "the file cannot be opened";
     case Errc::read_failed:

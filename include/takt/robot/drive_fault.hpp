@@ -25,6 +25,6 @@ using FaultBit = std::pair<std::uint32_t, std::string_view>;
 
 /// The text of a fault bit that the masters of all protocols set: the drive was ready, then switched off
 /// without a command.
-inline constexpr std::string_view lost_power = "it went off unasked";
+inline constexpr std::string_view lost_power = "the drive switched off without a command";
 
 }  // namespace takt::robot

@@ -23,13 +23,13 @@ enum class Errc : std::uint16_t {
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::no_such_bus:
-      return "the joint is on a bus that was not given";
+      return "the joint's bus was not given";
     case Errc::bad_address:
-      return "the protocol has no such board or channel";
+      return "the protocol does not allow this board or channel";
     case Errc::duplicate_address:
       return "two joints have the same bus, board and channel";
     case Errc::bad_scale:
-      return "the encoder counts per radian are zero or not finite";
+      return "the encoder counts per radian are zero, NaN or infinite";
     case Errc::too_many_joints:
       return "the robot has more joints than takt allows";
     case Errc::no_such_joint:

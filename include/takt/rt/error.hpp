@@ -27,7 +27,7 @@ enum class Errc : std::uint16_t {
     case Errc::bad_priority:
       return "a SCHED_FIFO priority lies between 1 and 99";
     case Errc::bad_cores:
-      return "none of the processor cores asked for exists";
+      return "none of the requested processor cores exists";
     case Errc::not_permitted:
       return "the operating system does not permit it";
     case Errc::not_granted:

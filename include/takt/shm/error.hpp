@@ -52,7 +52,7 @@ enum class Errc : std::uint16_t {
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::not_ready:
-      return "the memory is not laid out yet, or whoever began it died before it was";
+      return "the memory has no layout yet, or its creator died before it wrote the layout";
     case Errc::not_a_segment:
       return "the memory does not hold a takt segment";
     case Errc::wrong_version:
@@ -62,9 +62,9 @@ enum class Errc : std::uint16_t {
     case Errc::wrong_word_size:
       return "the segment was laid out by a program with words of another size";
     case Errc::wrong_size:
-      return "the segment is not as large as it says";
+      return "the segment's size is not the size in its header";
     case Errc::bad_directory:
-      return "the segment's directory contradicts itself";
+      return "the segment's directory is inconsistent";
     case Errc::no_such_exchange:
       return "the segment has no exchange of this name";
     case Errc::wrong_kind:
@@ -74,25 +74,25 @@ enum class Errc : std::uint16_t {
     case Errc::no_such_slot:
       return "the exchange has no such owner slot";
     case Errc::read_only:
-      return "the segment may only be read";
+      return "the segment is open only for reading";
     case Errc::bad_schema:
       return "the schema is not a list of fields such as \"position f64[6], stamp i64\"";
     case Errc::bad_name:
-      return "an exchange needs a name of its own: 1 to 31 letters, digits, '_', '-' or '.'";
+      return "an exchange needs a unique name: 1 to 31 letters, digits, '_', '-' or '.'";
     case Errc::bad_extent:
-      return "an exchange of this kind cannot have this capacity or this many slots";
+      return "an exchange of this kind cannot have this capacity or this many owner slots";
     case Errc::too_many_exchanges:
-      return "a segment has 1 to 32 exchanges and at most 256 slots";
+      return "a segment has 1 to 32 exchanges and at most 256 owner slots";
     case Errc::does_not_fit:
       return "the memory is too small for the exchanges";
     case Errc::misaligned:
       return "the memory does not begin at a multiple of 128 bytes";
     case Errc::wrong_extent:
-      return "the exchange has another capacity, or other slots, than one of this type";
+      return "the exchange's capacity or owner slots differ from those of this type";
     case Errc::bad_reference:
       return "a reference is NaN or infinite";
     case Errc::unknown_mode:
-      return "there is no such mode of a joint";
+      return "the joint mode is unknown";
     case Errc::unknown_joint:
       return "the robot has no such joint";
     case Errc::not_owner:
@@ -100,11 +100,11 @@ enum class Errc : std::uint16_t {
     case Errc::out_of_domain:
       return "a parameter is outside the range that its documentation gives";
     case Errc::full:
-      return "the ring has no room now";
+      return "the ring is full";
     case Errc::empty:
-      return "the ring has nothing now";
+      return "the ring is empty";
     case Errc::broken:
-      return "the peer has written something into the ring that is no record";
+      return "the peer wrote an invalid record into the ring";
   }
   return "unknown shm error";
 }

@@ -38,27 +38,27 @@ enum class Errc : std::uint16_t {
     case Errc::one_waypoint:
       return "a trajectory needs at least two waypoints";
     case Errc::times_not_increasing:
-      return "the waypoints' times do not rise";
+      return "the waypoints' times do not increase";
     case Errc::not_finite:
       return "a number is NaN or infinite";
     case Errc::wrong_size:
       return "the number of values does not match the number of joints";
     case Errc::out_of_domain:
-      return "a number is outside the range that the mathematics is exact for";
+      return "a number is outside the range in which the computation is exact";
     case Errc::no_velocities:
-      return "velocities must be given to go through waypoints as given";
+      return "the waypoints need velocities or accelerations that are not given";
     case Errc::limit_not_positive:
       return "a limit of velocity, acceleration or jerk allows no motion";
     case Errc::target_outside_limits:
-      return "the target cannot be arrived at within the limits of velocity, acceleration and jerk";
+      return "the target cannot be reached within the limits of velocity, acceleration and jerk";
     case Errc::not_in_phase:
-      return "start and target do not lie on one straight line, along which all joints could move in phase";
+      return "start and target are not on one straight line, so the joints cannot move in phase";
     case Errc::not_continuous:
-      return "pieces do not begin where the trajectory ends, or do not end where they are said to";
+      return "a piece does not begin where the trajectory ends, or does not end at its stated state";
     case Errc::tolerance_negative:
       return "a tolerance, or the time to reach a goal, is negative";
     case Errc::not_at_rest_at_end:
-      return "a joint is in motion where its own motion ends, while others go on";
+      return "a joint still moves at the end of its own motion, while other joints continue";
     case Errc::too_many_joints:
       return "the motion has more joints than its fixed memory holds";
     case Errc::too_many_segments:

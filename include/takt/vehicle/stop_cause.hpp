@@ -27,7 +27,7 @@ enum class StopCause : std::uint8_t {
     case StopCause::none:
       return "none";
     case StopCause::requested:
-      return "told to stop";
+      return "stop requested";
     case StopCause::command_timeout:
       return "no new command in time";
     case StopCause::disconnected:
@@ -39,9 +39,9 @@ enum class StopCause : std::uint8_t {
     case StopCause::system_not_running:
       return "a required system is not running";
     case StopCause::clock_went_back:
-      return "the clock went back";
+      return "the clock went backwards";
     case StopCause::speed_contradicted:
-      return "the vehicle's speed is not that of its wheels";
+      return "the vehicle's speed contradicts the speeds of its wheels";
   }
   return "unknown";
 }

@@ -106,7 +106,7 @@ class OdriveMaster {
     if (runs && !may_run) stop();
     if (phase_ == Phase::stopping && ++stopping_cycles_ % patience_.answers == 0) idle_wanted_ = true;
     if (phase_ == Phase::off && may_run && !silent_ && measured_ && errors_ == 0 &&
-        drive_state_ == DriveState::idle) {
+        axis_state_ == AxisState::idle) {
       phase_ = Phase::preparing;
       step_ = Step::limits;
     }
@@ -156,7 +156,7 @@ class OdriveMaster {
   }
 
  private:
-  using DriveState = odrive::Heartbeat::State;
+  using AxisState = odrive::Heartbeat::State;
   enum class Phase : std::uint8_t {
     greeting,  ///< which firmware it has
     clearing,  ///< it forgets older errors
@@ -188,8 +188,8 @@ class OdriveMaster {
     heartbeat_age_ = 0;
     ++heartbeats_;
     errors_ = heartbeat.errors;
-    drive_state_ = heartbeat.state;
-    const bool is_on = drive_state_ == DriveState::closed_loop;
+    axis_state_ = heartbeat.state;
+    const bool is_on = axis_state_ == AxisState::closed_loop;
     switch (phase_) {
       case Phase::greeting:
         version_wanted_ = true;
@@ -261,7 +261,7 @@ class OdriveMaster {
     clear_wanted_ = (errors_ & ~odrive_fault::initializing) != 0;
     phase_ = clear_wanted_ ? Phase::clearing : Phase::off;
     heartbeats_ = 0;
-    if (drive_state_ == DriveState::closed_loop) stop();
+    if (axis_state_ == AxisState::closed_loop) stop();
   }
   void started(bool is_on, odrive::Heartbeat::Result result) noexcept {
     using Result = odrive::Heartbeat::Result;
@@ -413,7 +413,7 @@ class OdriveMaster {
   Time time_{};
   std::uint32_t errors_ = 0;
   std::uint32_t disarm_reason_ = 0;  ///< since power was lost
-  DriveState drive_state_ = DriveState::undefined;
+  AxisState axis_state_ = AxisState::undefined;
   bool measured_ = false;
   bool heartbeat_ = false;  ///< one was heard
   bool old_firmware_ = false;

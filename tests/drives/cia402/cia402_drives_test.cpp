@@ -121,7 +121,7 @@ TEST_CASE("a drive that falls silent is unknown; booted again it stays off until
   robot.world.drives[0].inject(JointFault::none);
   robot.run(1s);
   CHECK(robot.feedback[0].drive == DriveState::fault);
-  CHECK(robot.said(0) == "it went off unasked");
+  CHECK(robot.said(0) == "the drive switched off without a command");
   CHECK(robot.world.drives[0].state() == State::switch_on_disabled);
   robot.clear();
   robot.run(100ms);

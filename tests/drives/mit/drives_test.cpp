@@ -384,7 +384,7 @@ TEST_CASE("a Damiao that goes off unasked has lost its power until it is switche
   rig.tool(encode(mit::SpecialFrame{3, mit::Special::exit}));
   rig.run(50ms);
   CHECK(rig.feedback[damiao].drive == DriveState::fault);
-  CHECK(rig.fault_of(damiao) == "it went off unasked");
+  CHECK(rig.fault_of(damiao) == "the drive switched off without a command");
   rig.commands[damiao].want_power = false;
   rig.run(100ms);
   CHECK(rig.feedback[damiao].drive == DriveState::off);

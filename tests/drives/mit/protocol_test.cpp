@@ -171,7 +171,7 @@ TEST_CASE("faults are words") {
   CHECK(protocol().describe_fault(0xE00) == "overload");
   CHECK(protocol().describe_fault(0xF00) == "error 15");
   CHECK(protocol().describe_fault(0xD00 | mit::fault::power_lost) ==
-        "no command came before its time-out ran out, it went off unasked");
+        "no command came before its time-out ran out, the drive switched off without a command");
   CHECK(protocol().describe_fault(mit::fault::wrong_mode) == "its CTRL_MODE is not MIT");
   CHECK(protocol().describe_fault(1U << 31U) == "bits 0x80000000");
 }

@@ -263,7 +263,7 @@ TEST_CASE("a drive of firmware 0.5 starts and follows positions; its errors are 
   CHECK(rig.drives[0].heard.back() == set_position);
   rig.fail(rig.drives[0], 0x40);
   rig.run(12);
-  CHECK(rig.said(0) == "axis error 0x40 of firmware 0.5, it went off unasked");
+  CHECK(rig.said(0) == "axis error 0x40 of firmware 0.5, the drive switched off without a command");
 }
 
 TEST_CASE("power goes off with the next command, and comes back only after a heartbeat showed it off") {
@@ -322,7 +322,7 @@ TEST_CASE("a fault is shown with its reason and stays until it is cleared") {
   rig.drives[1].active = 0;  // gone, but the reason why the motor is off
   rig.run(50);
   CHECK(rig.feedback[1].drive == DriveState::fault);
-  CHECK(rig.said(1) == "over-current, it went off unasked");
+  CHECK(rig.said(1) == "over-current, the drive switched off without a command");
   CHECK(rig.feedback[0].drive == DriveState::ready);
   rig.power(false);
   rig.run(12);
@@ -351,7 +351,7 @@ TEST_CASE("a drive that goes off without an error was switched off by somebody")
   rig.drives[0].state = 1;
   rig.run(12);
   CHECK(rig.feedback[0].drive == DriveState::fault);
-  CHECK(rig.said(0) == "it went off unasked");
+  CHECK(rig.said(0) == "the drive switched off without a command");
   rig.run(30);
   CHECK(rig.drives[0].state == 1);
   rig.clear(0);

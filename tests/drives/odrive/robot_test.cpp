@@ -176,7 +176,8 @@ TEST_CASE("a loop that stops: the drive with a watchdog switches off, the one wi
   robot.now += 300ms;
   robot.run(150ms);
   CHECK(robot.feedback[shoulder].drive == DriveState::fault);
-  CHECK(robot.said(shoulder) == "no command came before its watchdog ran out, it went off unasked");
+  CHECK(robot.said(shoulder) ==
+        "no command came before its watchdog ran out, the drive switched off without a command");
   CHECK(robot.feedback[elbow].drive == DriveState::ready);
   robot.run(300ms);
   CHECK(robot.feedback[shoulder].drive == DriveState::fault);
@@ -187,8 +188,8 @@ TEST_CASE("a loop that stops: the drive with a watchdog switches off, the one wi
 
 TEST_CASE("faults of the drives are told in words, stay, and are cleared once they are mended") {
   for (const auto& [fault, words] :
-       {std::pair{JointFault::encoder, "no position estimate, it went off unasked"},
-        std::pair{JointFault::power_stage, "gate driver, it went off unasked"}}) {
+       {std::pair{JointFault::encoder, "no position estimate, the drive switched off without a command"},
+        std::pair{JointFault::power_stage, "gate driver, the drive switched off without a command"}}) {
     Robot robot;
     robot.start();
     robot.world().inject(elbow, fault);
@@ -216,7 +217,7 @@ TEST_CASE("a drive without power is unknown, and at fault when it is back") {
   CHECK(robot.feedback[elbow].drive == DriveState::unknown);
   robot.world().inject(elbow, JointFault::none);
   robot.run(200ms);
-  CHECK(robot.said(elbow) == "it went off unasked");
+  CHECK(robot.said(elbow) == "the drive switched off without a command");
   robot.clear();
   robot.run(500ms);
   CHECK(robot.all(DriveState::ready));
@@ -230,8 +231,8 @@ TEST_CASE("a joint that runs away beyond its drive's limit of velocity is switch
     command.effort = 5;
   }
   robot.run(1s);
-  CHECK(robot.said(shoulder) == "velocity, it went off unasked");
-  CHECK(robot.said(elbow) == "velocity, it went off unasked");
+  CHECK(robot.said(shoulder) == "velocity, the drive switched off without a command");
+  CHECK(robot.said(elbow) == "velocity, the drive switched off without a command");
 }
 
 TEST_CASE("velocities and efforts: the joint moves as it is told, in joint units, from where it is") {

@@ -112,5 +112,5 @@ TEST_CASE("what a driver says of its vehicle is shown in words") {
   auto value = tools::decode(shm::parse_schema(schema).value(), bytes);
   tools::put_words(schema, {}, value);
   CHECK(value["state"] == "stopping");
-  CHECK(value["cause"] == "told to stop");
+  CHECK(value["cause"] == "stop requested");
 }

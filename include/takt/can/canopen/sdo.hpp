@@ -61,7 +61,7 @@ enum class SdoAbort : std::uint32_t {
     case SdoAbort::timeout:
       return "no answer came in time";
     case SdoAbort::unknown_command:
-      return "the command is not known or not the one that is due";
+      return "the command is unknown or not expected now";
     case SdoAbort::block_size:
       return "invalid block size";
     case SdoAbort::sequence_number:
@@ -69,9 +69,9 @@ enum class SdoAbort : std::uint32_t {
     case SdoAbort::checksum:
       return "wrong checksum";
     case SdoAbort::out_of_memory:
-      return "there is no memory for so many bytes";
+      return "out of memory";
     case SdoAbort::unsupported_access:
-      return "the object cannot be accessed so";
+      return "the object does not support this access";
     case SdoAbort::write_only:
       return "the object can only be written";
     case SdoAbort::read_only:
@@ -119,7 +119,7 @@ enum class SdoAbort : std::uint32_t {
     case SdoAbort::no_data:
       return "there are no data";
   }
-  return "an abort code that the standard does not know";
+  return "an abort code that the standard does not define";
 }
 
 namespace detail {
