@@ -12,7 +12,7 @@
 
 namespace takt {
 
-/// Datagrams may be lost, late, duplicated or reordered. They are never split or joined.
+/// Sends and receives datagrams, which may be lost, late, duplicated or reordered, but never split or joined.
 /// * send(bytes) hands over one datagram without waiting; false if there was no room or no route.
 /// * receive(buffer, timeout) waits at most `timeout` (negative counts as zero). It copies the next datagram
 ///   to the buffer and returns its size, or nothing at the timeout. An empty datagram counts too. A datagram

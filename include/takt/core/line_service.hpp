@@ -32,7 +32,7 @@ struct LineOutput {
   bool close = false;
 };
 
-/// All calls come from one thread, and `now` never decreases.
+/// Answers clients that send lines of text. All calls come from one thread, and `now` never decreases.
 /// * connected(client, now): a client has connected. take_output() returns the greeting, if any.
 /// * received(client, line, now): one line, without its '\n'.
 /// * refused(client, fault, now): the carrier is about to close this connection. The service may send a last
