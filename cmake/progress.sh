@@ -1,6 +1,6 @@
-# For sourcing: with_progress WHAT LOG COMMAND... runs the command, its words going to LOG, and shows how far it is: on a terminal
-# in one line that moves, elsewhere in a line every ten percent. It reads the counts of ninja ("[12/301] Building ...") and of apt
-# ("pmstatus:cmake:40.1:Unpacking cmake"). When the command fails, the end of LOG is shown, and the status is the command's.
+# For sourcing: with_progress WHAT LOG COMMAND... runs the command with its output in LOG, and shows its progress. On a terminal that is
+# one line, elsewhere a line every ten percent. It reads the counts of ninja ("[12/301] Building ...") and of apt
+# ("pmstatus:cmake:40.1:Unpacking cmake"). If the command fails, it shows the end of LOG and returns the command's status.
 with_progress() {
   local what=$1 log=$2 line percent text shown=0 started=$SECONDS columns
   shift 2

@@ -42,7 +42,7 @@ void print_ellipse(const Odometry& odometry) {
 
 /// Drives two laps. Calls see(true pose, odometry) after each period.
 template <class See>
-int drive_around(Integration integration, See&& see) {
+int drive_around(PoseIntegration integration, See&& see) {
   const auto drive = DifferentialDrive::make({radius, radius, track});
   auto left = Encoder::make({counts, 16, 100});
   auto right = Encoder::make({counts, 16, 100});
@@ -76,13 +76,13 @@ int drive_around(Integration integration, See&& see) {
 }  // namespace
 
 int main() {
-  int failed = drive_around(Integration::exact_arc, [](const Pose& truth, const Odometry&) {
+  int failed = drive_around(PoseIntegration::exact_arc, [](const Pose& truth, const Odometry&) {
     std::printf("%.4f %.4f\n", truth.x, truth.y);
   });
   std::printf("\n\n");
-  constexpr std::pair<Integration, const char*> rules[] = {{Integration::exact_arc, "exact arcs"},
-                                                           {Integration::runge_kutta, "Runge-Kutta"},
-                                                           {Integration::euler, "Euler"}};
+  constexpr std::pair<PoseIntegration, const char*> rules[] = {{PoseIntegration::exact_arc, "exact arcs"},
+                                                               {PoseIntegration::runge_kutta, "Runge-Kutta"},
+                                                               {PoseIntegration::euler, "Euler"}};
   for (const auto& [rule, name] : rules) {
     double off = 0;
     failed += drive_around(rule, [&](const Pose& truth, const Odometry& odometry) {
@@ -93,7 +93,7 @@ int main() {
     std::fprintf(stderr, "%-12s %7.1f mm off after two laps (50 m)\n", name, 1000 * off);
   }
   int step = 0;
-  failed += drive_around(Integration::exact_arc, [&](const Pose&, const Odometry& odometry) {
+  failed += drive_around(PoseIntegration::exact_arc, [&](const Pose&, const Odometry& odometry) {
     if (step++ % 16 == 15) print_ellipse(odometry);
   });
   return failed == 0 ? 0 : 1;

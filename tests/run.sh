@@ -5,8 +5,8 @@
 #     --tsan   with the thread sanitizer
 #     --clang  with clang instead of g++
 #     --fuzz   runs each fuzz target for SECONDS; finds are kept in build/fuzz/finds/
-#     --cases  runs each random test of the trajectories on N cases (those that are searches on fewer); of another room with
-#              ROOM=control, mobile, ...; further arguments are the test program's, such as -tc='extrema*'
+#     --cases  runs each random test of the trajectories on N cases (searches on fewer); ROOM=control or the like takes another
+#              room. Further arguments are the test program's, such as -tc='extrema*'
 # ROOM=can tests/run.sh builds and runs the tests of one room only.
 # Each run takes a new seed for its random tests and prints it; SEED=N repeats a run.
 set -euo pipefail

@@ -197,7 +197,7 @@ std::int32_t takt_robot_run(takt_robot* robot, char* text, std::size_t size) {
     if (robot == nullptr) return fail(Errc::null_pointer);
     const auto ran = robot->robot->run([&](const takt::rt::ThreadSetup& setup) {
       robot->granted = setup.text();
-      // release: whoever sees it sees the text.
+      // release: a thread that sees it sees the text.
       robot->is_set_up.store(true, std::memory_order_release);
     });
     if (!ran) return refuse(ran.error(), text, size);

@@ -48,9 +48,11 @@ the other's: below 1, takt is faster. Compare only ratios of one run. This page 
 
 ## Medians {{#figures_medians}}
 
-One whole run on one machine: {medians["machine"]}. Other processors give other figures.
+Other processors give other figures. The runs:
 
-{table(["benchmark", "median"], [[f"`{row['benchmark']}`", median(row)] for row in medians["medians"]])}
+{table(["run", "machine"], medians["runs"].items())}
+
+{table(["benchmark", "median", "run"], [[f"`{row['benchmark']}`", median(row), row["run"]] for row in medians["medians"]])}
 ## Targets {{#figures_targets}}
 
 `bench/run.sh` compares each run with these targets. It writes `build/bench/ratios.json`, from which this table takes its last column.

@@ -419,8 +419,8 @@ std::string switch_text(const std::string& on, const std::map<std::uint32_t, con
   return text + "      default:\n        break;\n    }\n";
 }
 
-/// Compares in the order of Database::find(): first the identifier, then the parameter group if it identifies the
-/// message.
+/// Compares in the order of Database::find(): first the identifier, then the parameter group if it identifies
+/// the message.
 std::string visit_text(const std::vector<Struct>& structs) {
   std::map<std::uint32_t, const Struct*> standard;
   std::map<std::uint32_t, const Struct*> extended;

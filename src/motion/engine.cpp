@@ -641,7 +641,8 @@ Engine::Fault Engine::leave_stop() noexcept {
   if (state_ == RobotState::ready) return {};
   if (state_ != RobotState::stopped && state_ != RobotState::starting)
     return {Errc::robot_not_ready, 0, 0, 0};
-  // A drive without its bus would not get the command to clear its fault, and would need a second reset later.
+  // A drive without its bus would not get the command to clear its fault, and would need a second reset
+  // later.
   const auto lost = std::ranges::find(feedback_, DriveState::no_bus, &robot::JointFeedback::drive);
   if (lost != feedback_.end()) {
     return {Errc::bus_down, static_cast<std::size_t>(lost - feedback_.begin()), 0, 0};

@@ -6,8 +6,8 @@
 //
 // Both carry their schema. So `takt shm inspect NAME`, and programs without these types (shm/opaque.hpp,
 // takt.h), have the fields by name. The program removes the name at its end. A reader keeps the segment's
-// memory, with free owner slots and stamps that no longer grow. After a kill the name stays; the next program that
-// publishes under it keeps the same readers.
+// memory, with free owner slots and stamps that no longer grow. After a kill the name stays; the next program
+// that publishes under it keeps the same readers.
 #pragma once
 
 #include <array>

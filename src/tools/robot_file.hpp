@@ -13,8 +13,8 @@ namespace takt::tools {
 [[nodiscard]] tl::expected<std::string, std::string> find_robot_file(const std::string& name,
                                                                      const std::filesystem::path& robots);
 
-/// The argument ROBOT of a sub-command. `as_typed`, if given, gets the user's own word for it, for advice on the
-/// next command. The installed robots are in ../share/takt/robots, from the folder of the program.
+/// The argument ROBOT of a sub-command. `as_typed`, if given, gets the user's own word for it, for advice on
+/// the next command. The installed robots are in ../share/takt/robots, from the folder of the program.
 void add_robot_option(CLI::App& command, std::string& file, std::string* as_typed = nullptr);
 
 }  // namespace takt::tools

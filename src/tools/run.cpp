@@ -180,7 +180,7 @@ int run_in_wall_time(robot::RobotDescription description, const RunOptions& opti
       printer.print(fmt::format("{}{}\n", setup.text(), robot.place()));
     });
     ended.store(true,
-                std::memory_order_release);  // release: what the loop wrote is seen by whoever sees this
+                std::memory_order_release);  // release: a reader of this sees what the loop wrote
   });
   wait_for_end(robot, signals, ended, options.duration, printer);
   loop_thread.join();

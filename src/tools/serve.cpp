@@ -163,7 +163,7 @@ class LoopKeeper {
     auto memory = find_loop(socket_, std::chrono::seconds(1));
     if (!memory) return tl::unexpected<SetupError>(std::move(memory.error()));
     service_->attach(std::move(*memory));
-    service_->poll(platform::SteadyClock().now());  // nobody else does, yet
+    service_->poll(platform::SteadyClock().now());  // no other thread does, yet
     if (const auto attached = service_->attached(); !*attached) return refusal(attached->error());
     return {};
   }

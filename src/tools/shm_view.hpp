@@ -21,8 +21,8 @@ struct ExchangeProgress {
 };
 ExchangeProgress progress_of(const shm::Layout& layout, const shm::Exchange& exchange);
 
-/// The latest value of an exchange, or of one of its owner slots; std::nullopt if there is none, or the writer was
-/// faster.
+/// The latest value of an exchange, or of one of its owner slots; std::nullopt if there is none, or the
+/// writer was faster.
 std::optional<std::vector<std::byte>> value_of(const shm::Layout& layout, const shm::Exchange& exchange,
                                                std::uint32_t owner_slot);
 /// Number of values that an exchange holds: 0 for streams.

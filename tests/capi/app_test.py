@@ -46,7 +46,7 @@ def robot_options(buses=(), **others):
 
 
 def refusal(path, options):
-    """The number and the text of a robot that cannot be."""
+    """The number and the text with which a robot is rejected."""
     handle, text = c_void_p(), create_string_buffer(4096)
     result = takt.takt_robot_create(path.encode(), byref(options), byref(handle), text, len(text))
     assert handle.value is None

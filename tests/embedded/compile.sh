@@ -1,7 +1,7 @@
 #!/bin/bash
-# Floors 1 and 2 on a microcontroller: every header of theirs compiles for a Cortex-M4F and a Cortex-M7 without exceptions and
-# run-time type information, and a small image of what a joint board needs has no symbol of heap, exceptions or I/O in it.
-# Installs the toolchain (Debian) where it is missing. Nothing is run here.
+# Tests floors 1 and 2 on a microcontroller. Every header compiles for a Cortex-M4F and a Cortex-M7 without exceptions and RTTI.
+# A small image of a joint board contains no symbol of heap, exceptions or I/O. The script installs the toolchain (Debian) if it is
+# missing. It runs nothing.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$root"

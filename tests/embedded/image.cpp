@@ -1,9 +1,9 @@
-// What a joint board needs of takt: references arrive in CAN frames, are interpolated by quintics and followed by a PID whose
-// stiffness another frame may set, and encoder counts go back. When no reference has come for a while, it goes to its rest position
-// by itself; at power-up it goes there by way of a clear position, along a trajectory of fixed size that is made, checked and sampled
-// here. The joint steers a vehicle, too: control frames lead it and are answered by status frames. Before that, one message goes
-// through each exchange between two cores, or an interrupt and the main loop, that needs no heap.
-// Only its symbols are looked at: see compile.sh.
+// The program of a joint board, as far as takt is concerned. References arrive in CAN frames. Quintics
+// interpolate them, and a PID follows, whose stiffness another frame may set. Encoder counts go back. When
+// references stop, the joint moves to its rest position. At power-up it moves there past a clear position,
+// along a trajectory of fixed size that is made, checked and sampled here. The joint also steers a vehicle:
+// control frames lead it, and status frames answer. First, one message goes through each exchange without
+// heap, between two cores, or an interrupt and the main loop. compile.sh looks only at the symbols.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -167,7 +167,8 @@ std::uint8_t datagram[takt::vehicle::max_status_bytes];  // of the Ethernet cont
 std::size_t datagram_bytes;
 takt::vehicle::StatusFrame told;
 
-/// Follows the control frame, and puts into its place what the steering does. Errors: of numbers that are none, our own.
+/// Follows the control frame, and writes the state of the steering into its place. Errors: those of the
+/// frame; own ones for NaN.
 takt::Status serve_vehicle(const Units& units, const takt::vehicle::ControlFrame& control, float now) {
   const Quintic::State start = motion.at(std::min(now, period));
   const Quintic::State end{units.command(control).steering, 0, 0};

@@ -1,6 +1,8 @@
 #!/bin/bash
-# examples.sh TAKT 01_HELLO_MOTION 02_TRAJECTORY 06_CAN_DRIVE 07_VEHICLE PAPER_EXPERIMENT ROBOT: moves the arm with the first example,
-# looks at what the second, the sixth and the seventh print, and checks that the table tells a good outcome from a bad one.
+# Moves the arm with the first example, and checks the output of the second, sixth and seventh. The experiment's table must tell a good
+# outcome from a bad one.
+#
+# Usage: examples.sh TAKT 01_HELLO_MOTION 02_TRAJECTORY 06_CAN_DRIVE 07_VEHICLE PAPER_EXPERIMENT ROBOT
 set -euo pipefail
 takt=$1 hello=$2 ways=$3 drive=$4 vehicle=$5 experiment=$6 description=$7
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

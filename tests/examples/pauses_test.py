@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The experiment on a machine that pauses: the robot's process is stopped in the middle of a section, for longer than its description
-allows, and goes on.
+"""Tests the experiment on a machine that pauses. The robot's process is stopped in the middle of a section for longer than its
+description allows, and continues.
 
 usage: pauses_test.py TAKT PAPER_EXPERIMENT SOURCE_FOLDER [unittest arguments]
 """

@@ -1,6 +1,7 @@
 #!/bin/bash
-# robots.sh 01_HELLO_MOTION 08_REAL_ROBOT 09_OWN_HARDWARE ROBOT: moves the arm that the eighth example runs, and ends
-# that as Ctrl-C does; then looks where the joint of the ninth ends.
+# Moves the arm that the eighth example runs, and ends that as Ctrl-C does. Then checks where the joint of the ninth ends.
+#
+# Usage: robots.sh 01_HELLO_MOTION 08_REAL_ROBOT 09_OWN_HARDWARE ROBOT
 set -euo pipefail
 hello=$1 real=$2 own=$3 description=$4
 work=$(mktemp -d)

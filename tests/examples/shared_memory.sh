@@ -1,6 +1,8 @@
 #!/bin/bash
-# shared_memory.sh ROBOT MOTION WATCH: kills a motion process and looks whether its joints go to rest and can be had again; then the
-# robot, and looks whether it goes on. What it looks at is what the example's own reader prints.
+# Kills a motion process: its joints must go to rest, and be free for another. Then kills the robot, which must continue after a
+# restart. The checks read the output of the example's own reader.
+#
+# Usage: shared_memory.sh ROBOT MOTION WATCH
 set -euo pipefail
 robot=$1 motion=$2 watch=$3
 name=takt-example-$$

@@ -261,7 +261,7 @@ class TaktRun(unittest.TestCase):
             self.assertEqual(summary["state_changes"][-1]["state"], "down")
 
     def test_a_terminal_that_goes_and_a_signal_to_quit_end_both_processes_as_they_should(self):
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever started us may not mind it: our programs do
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # our parent may ignore it; our programs must not
         for number in (signal.SIGHUP, signal.SIGQUIT):
             with self.subTest(number), tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, "loop")

@@ -219,7 +219,7 @@ class ConsoleTest(Wire):
     def setUp(self):
         super().setUp()
         self.driver_link, self.vehicle_link = links()
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever started us may not mind it: our programs do
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # our parent may ignore it; our programs must not
 
     def test_a_terminal_that_goes_and_a_signal_to_quit_end_in_a_stop(self):
         self.start_vehicle([TAKT], "--plain")
@@ -305,7 +305,7 @@ class ConsoleTest(Wire):
             os.chdir(self.folder)
             os.execvp("bash", ["bash", "-c", f"set -m\n{start}{look}kill -KILL $vehicle $driver"])
         self.addCleanup(os.close, terminal)
-        os.write(terminal, b"wwww\n")  # to whoever is in the foreground
+        os.write(terminal, b"wwww\n")  # to the foreground process
         self.assertEqual(os.waitpid(shell, 0)[0], shell)
         for program, code in (("vehicle", 0), ("driver", 1)):  # the twists are not over
             with open(self.file(program)) as file:

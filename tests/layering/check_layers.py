@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that every #include obeys the floors: a room uses only rooms on lower floors, floors 1 and 2 stay pure, and
-third-party types stay out of public headers. A public header with floating-point numbers includes core/finite_math.hpp, directly
-or through others.
+"""Checks that every #include obeys the floors. A room uses only rooms on lower floors, and floors 1 and 2 stay pure. Third-party
+types stay out of public headers. A public header with floating-point numbers includes core/finite_math.hpp, directly or not.
 
     check_layers.py [ROOT]        prints each violation as FILE:LINE: reason; exit status 1 if there is any
     check_layers.py --self-test   plants one violation of each rule in a scratch tree and sees to it that each is caught
@@ -21,8 +20,8 @@ FLOORS = {
     "drives": 6, "controllers": 6, "motion": 6, "record": 6, "sim": 6,
     "app": 7,
 }
-# The allowed steps sideways: a vehicle is built from control laws and drive kinematics, a limit with braking distance from stops,
-# a drive's simulated twin from plants and virtual buses, a database from signals and frames.
+# The allowed steps sideways. A vehicle uses control laws, kinematics and secure datagrams; a limit with braking distance uses stops.
+# A drive's simulated twin uses plants and virtual buses. A database of messages uses signals and frames.
 SIDEWAYS = {"dbc": {"can"}, "vehicle": {"control", "mobile", "secure"}, "control": {"trajectory"}, "drives": {"sim"}}
 # What touches an operating system implements concepts of the lower floors, and nothing below the assembly knows it.
 PLATFORM, PLATFORM_MAY_USE, PLATFORM_IS_KNOWN_TO = "platform", 3, {"app"}

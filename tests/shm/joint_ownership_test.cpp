@@ -1,5 +1,5 @@
-// Hostile owner slots, random processes and threads try to break the rules of ownership. A joint has one owner at
-// most, groups are granted whole, and no reference jumps or is NaN.
+// Hostile owner slots, random processes and threads try to break the rules of ownership. A joint has one
+// owner at most, groups are granted whole, and no reference jumps or is NaN.
 #include <doctest/doctest.h>
 
 #include <array>

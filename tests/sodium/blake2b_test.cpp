@@ -1,5 +1,5 @@
-// Keyed BLAKE2b by libsodium against tags of another implementation (Python's hashlib, which is that of its authors), and as what
-// the secure channel is made with.
+// Keyed BLAKE2b by libsodium against tags of another implementation: Python's hashlib, by the algorithm's
+// authors. Also a secure channel with it.
 #include "takt/platform/blake2b.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
-// Messages that must not compile, one for each value of TAKT_PLANTED; with 0, the good one of which they are made.
+// Messages that must not compile, one for each value of TAKT_PLANTED; with 0, the good one of which they are
+// made.
 #include <cstdint>
 #include <tuple>
 

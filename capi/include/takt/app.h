@@ -1,12 +1,14 @@
-/* A whole robot inside a C program, assembled from its description file: buses, drives, control loop, motion server,
- * recording. `takt run` does the same. takt/core.h states the rules of units, status, structs and ownership.
+/* A whole robot inside a C program, assembled from its description file: buses, drives, control loop, motion
+ * server, recording. `takt run` does the same. takt/core.h states the rules of units, status, structs and
+ * ownership.
  *
  *     takt_robot_options options;
  *     takt_robot* robot = NULL;
  *     char text[4096];
  *     takt_robot_options_init(&options);
  *     options.simulate = 1;
- *     if (takt_robot_create("arm.json", &options, &robot, text, sizeof text) != TAKT_OK) return complain(text);
+ *     if (takt_robot_create("arm.json", &options, &robot, text, sizeof text) != TAKT_OK)
+ *       return complain(text);
  *     takt_robot_run(robot, text, sizeof text);      (on a thread of its own, until takt_robot_shut_down())
  *     takt_robot_finish(robot, NULL, NULL, 0);       (when that thread has ended)
  *     takt_robot_destroy(robot);
@@ -14,8 +16,9 @@
  * A takt_motion_client moves the robot; takt_robot_port() returns its port.
  *
  * THREADS    One thread calls takt_robot_run(). Any thread calls takt_robot_shut_down(), takt_robot_reset(),
- *            takt_robot_get_state() and takt_robot_port() at any time. One thread calls takt_robot_next_report(),
- *            also after the run. Call the other functions while no thread runs the robot. */
+ *            takt_robot_get_state() and takt_robot_port() at any time. One thread calls
+ *            takt_robot_next_report(), also after the run. Call the other functions while no thread runs the
+ *            robot. */
 #ifndef TAKT_APP_H
 #define TAKT_APP_H
 
@@ -54,10 +57,8 @@ typedef struct takt_robot_options {
   int32_t simulate;               /* 1: all buses are virtual, with simulated drives */
   const takt_bus_override* buses; /* bus_count; the last one for a bus counts */
   size_t bus_count;
-  const char*
-      serve_at; /* UNIX socket for a motion server in another process (`takt serve`); NULL: the server runs here */
-  int32_t
-      port; /* TCP port of the server on 127.0.0.1, or a takt_robot_port_choice. Must be 0 with serve_at */
+  const char* serve_at;  /* UNIX socket for a server in another process; NULL: it runs here */
+  int32_t port;          /* of the server on 127.0.0.1, or a takt_robot_port_choice; 0 with serve_at */
   int32_t overwrite;     /* 1: the recording may replace a file */
   const char* recording; /* file of the recording; NULL: none */
   const char* created;   /* date and time to show in the recording; NULL: none */
@@ -68,12 +69,13 @@ typedef struct takt_robot_options {
 /* Sets every field except struct_size to zero. NULL is ignored. Real-time safe. */
 TAKT_API void takt_robot_options_init(takt_robot_options* options);
 
-/* Reads the description, opens the buses and the recording, and starts the motion server. Sends no frame and moves
- * nothing. `options` may be NULL: all defaults. The caller owns *robot and frees it with takt_robot_destroy(). The
- * error's message goes to `text`, cut to `size` bytes; `text` may be NULL. Errors: TAKT_ERROR_APP_BAD_DESCRIPTION (no such
- * file, or mistakes; `text` has one line for each), other TAKT_ERROR_APP_..., TAKT_ERROR_ROBOT_..., TAKT_ERROR_SIM_...,
- * TAKT_ERROR_RECORD_..., TAKT_ERROR_PLATFORM_... (a bus, the port or the socket), TAKT_ERROR_CAPI_BAD_ARGUMENT (port,
- * flags or realtime). */
+/* Reads the description, opens the buses and the recording, and starts the motion server. Sends no frame and
+ * moves nothing. `options` may be NULL: all defaults. The caller owns *robot and frees it with
+ * takt_robot_destroy(). The error's message goes to `text`, cut to `size` bytes; `text` may be NULL. Errors:
+ * TAKT_ERROR_APP_BAD_DESCRIPTION (no such file, or mistakes; `text` has one line for each), other
+ * TAKT_ERROR_APP_..., TAKT_ERROR_ROBOT_..., TAKT_ERROR_SIM_..., TAKT_ERROR_RECORD_...,
+ * TAKT_ERROR_PLATFORM_... (a bus, the port or the socket), TAKT_ERROR_CAPI_BAD_ARGUMENT (port, flags or
+ * realtime). */
 TAKT_API int32_t takt_robot_create(const char* path, const takt_robot_options* options, takt_robot** robot,
                                    char* text, size_t size);
 
@@ -83,32 +85,33 @@ TAKT_API void takt_robot_destroy(takt_robot* robot);
 /* Returns the TCP port of the motion server; 0 with serve_at, and for NULL. Real-time safe. */
 TAKT_API uint32_t takt_robot_port(const takt_robot* robot);
 
-/* Runs the control loop on the calling thread until takt_robot_shut_down() or a client's shutdown request, and the
- * controlled stop after it. Call it once per robot. `text` is as for takt_robot_create(). Returns TAKT_OK if the robot
- * ended without a fault; a requested emergency stop is no fault. Errors: TAKT_ERROR_MOTION_... (the fault that the robot
- * has not recovered from, such as _BUS_DOWN); TAKT_ERROR_RT_... (the thread's set-up was refused, and the robot never
- * ran). */
+/* Runs the control loop on the calling thread until takt_robot_shut_down() or a client's shutdown request,
+ * and the controlled stop after it. Call it once per robot. `text` is as for takt_robot_create(). Returns
+ * TAKT_OK if the robot ended without a fault; a requested emergency stop is no fault. Errors:
+ * TAKT_ERROR_MOTION_... (the fault that the robot has not recovered from, such as _BUS_DOWN);
+ * TAKT_ERROR_RT_... (the thread's set-up was refused, and the robot never ran). */
 TAKT_API int32_t takt_robot_run(takt_robot* robot, char* text, size_t size);
 
-/* Requests a controlled stop of all joints, power off, and the end of takt_robot_run(). Does not wait for them. NULL is
- * ignored. Callable from any thread and from a signal handler. Real-time safe. */
+/* Requests a controlled stop of all joints, power off, and the end of takt_robot_run(). Does not wait for
+ * them. NULL is ignored. Callable from any thread and from a signal handler. Real-time safe. */
 TAKT_API void takt_robot_shut_down(takt_robot* robot);
 
-/* Requests that a stopped robot leaves its stop, as takt_motion_client_reset() does: faults are cleared, drives powered.
- * In any other state nothing happens. Does not wait: takt_robot_get_state() shows when the robot is ready. NULL is
- * ignored. Callable from any thread and from a signal handler. Real-time safe. */
+/* Requests that a stopped robot leaves its stop, as takt_motion_client_reset() does: faults are cleared,
+ * drives powered. In any other state nothing happens. Does not wait: takt_robot_get_state() shows when the
+ * robot is ready. NULL is ignored. Callable from any thread and from a signal handler. Real-time safe. */
 TAKT_API void takt_robot_reset(takt_robot* robot);
 
-/* Reads the state after the loop's last cycle: TAKT_ROBOT_..., and the reason of a stop, a TAKT_ERROR_MOTION_... such as
- * _BUS_DOWN or _DRIVE_SILENT. Before the first cycle: TAKT_ROBOT_STARTING, and zeros. Never waits for the loop. Errors:
- * TAKT_ERROR_CAPI_TIMEOUT (the loop wrote 16 times during the call). Real-time safe. */
+/* Reads the state after the loop's last cycle: TAKT_ROBOT_..., and the reason of a stop, a
+ * TAKT_ERROR_MOTION_... such as _BUS_DOWN or _DRIVE_SILENT. Before the first cycle: TAKT_ROBOT_STARTING, and
+ * zeros. Never waits for the loop. Errors: TAKT_ERROR_CAPI_TIMEOUT (the loop wrote 16 times during the call).
+ * Real-time safe. */
 TAKT_API int32_t takt_robot_get_state(const takt_robot* robot, takt_robot_state* state);
 
-/* Takes the oldest unread report, one line for people: a change of state with its reason, joint and bus ("robot ready"),
- * the granted real-time set-up, or a change of a server at serve_at. *length is its length without the NUL; 0 if there is
- * none. *is_failure is 1 for a line for the error stream, else 0. Both pointers may be NULL. Does not wait. Up to 64
- * changes of state are kept. Errors: TAKT_ERROR_CAPI_BUFFER_TOO_SMALL (*length is the size needed, and the report
- * stays). */
+/* Takes the oldest unread report, one line for people. It is a change of state with its reason, joint and bus
+ * ("robot ready"), the granted real-time set-up, or a change of a server at serve_at. *length is its length
+ * without the NUL; 0 if there is none. *is_failure is 1 for a line for the error stream, else 0. Both
+ * pointers may be NULL. Does not wait. Up to 64 changes of state are kept. Errors:
+ * TAKT_ERROR_CAPI_BUFFER_TOO_SMALL (*length is the size needed, and the report stays). */
 TAKT_API int32_t takt_robot_next_report(takt_robot* robot, char* text, size_t size, size_t* length,
                                         int32_t* is_failure);
 
@@ -126,14 +129,14 @@ typedef struct takt_robot_totals {
 /* Sets every field except struct_size to zero. NULL is ignored. Real-time safe. */
 TAKT_API void takt_robot_totals_init(takt_robot_totals* totals);
 
-/* Ends the motion server and the recording, after takt_robot_run() or instead of it. Removes the recording of a robot
- * that never ran. `totals` may be NULL; `text` is as for takt_robot_create(). Errors: TAKT_ERROR_RECORD_..., with the
- * file's name in `text`. */
+/* Ends the motion server and the recording, after takt_robot_run() or instead of it. Removes the recording of
+ * a robot that never ran. `totals` may be NULL; `text` is as for takt_robot_create(). Errors:
+ * TAKT_ERROR_RECORD_..., with the file's name in `text`. */
 TAKT_API int32_t takt_robot_finish(takt_robot* robot, takt_robot_totals* totals, char* text, size_t size);
 
-/* Lists the drive protocols that a description may name, one line each, in alphabetical order. Writes at most `size` bytes,
- * with a NUL. *length, which may be NULL, is the length without the NUL. Errors: TAKT_ERROR_CAPI_BUFFER_TOO_SMALL
- * (*length is set). Callable from any thread. */
+/* Lists the drive protocols that a description may name, one line each, in alphabetical order. Writes at most
+ * `size` bytes, with a NUL. *length, which may be NULL, is the length without the NUL. Errors:
+ * TAKT_ERROR_CAPI_BUFFER_TOO_SMALL (*length is set). Callable from any thread. */
 TAKT_API int32_t takt_drive_protocols(char* text, size_t size, size_t* length);
 
 #ifdef __cplusplus

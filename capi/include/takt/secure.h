@@ -73,9 +73,9 @@ TAKT_API void takt_channel_destroy(takt_channel* channel);
  * *stop, which may be NULL, to 1 if the commander sealed the frame as a stop, else to 0. Read the clock for
  * now_ns after the datagram came. Send the output of takt_channel_poll_handshake() before the next datagram:
  * only one answer is kept. A rejected datagram changes nothing, but it can reveal a clock jump, which ends
- * the session. Errors: TAKT_ERROR_SECURE_TOO_SHORT, _BAD_MAGIC, _WRONG_LENGTH, _WRONG_VERSION, _UNEXPECTED_KIND,
- * _UNKNOWN_KEY, _UNKNOWN_SESSION, _BAD_TAG, _REPLAYED, _OVERTAKEN, _TOO_OLD, _CLOCK_JUMPED, _STALE_HANDSHAKE,
- * _BUSY. Real-time safe. */
+ * the session. Errors: TAKT_ERROR_SECURE_TOO_SHORT, _BAD_MAGIC, _WRONG_LENGTH, _WRONG_VERSION,
+ * _UNEXPECTED_KIND, _UNKNOWN_KEY, _UNKNOWN_SESSION, _BAD_TAG, _REPLAYED, _OVERTAKEN, _TOO_OLD, _CLOCK_JUMPED,
+ * _STALE_HANDSHAKE, _BUSY. Real-time safe. */
 TAKT_API int32_t takt_channel_open(takt_channel* channel, const uint8_t* datagram, size_t bytes,
                                    int64_t now_ns, const uint8_t** payload, size_t* payload_bytes,
                                    int32_t* stop);

@@ -29,8 +29,8 @@ struct BusOverride {
   std::string interface;  ///< as for parse_bus_address()
 };
 
-/// The interface of each bus: "virtual" if simulated, else that of the description, unless an override replaces
-/// it. Of two overrides for one bus the later one counts. Errors: no_such_bus.
+/// The interface of each bus: "virtual" if simulated, else that of the description, unless an override
+/// replaces it. Of two overrides for one bus the later one counts. Errors: no_such_bus.
 [[nodiscard]] SetupResult<std::vector<std::string>> interfaces_of(const robot::RobotDescription& robot,
                                                                   bool simulate,
                                                                   std::span<const BusOverride> overrides);

@@ -103,8 +103,8 @@ class Robot {
   [[nodiscard]] SetupResult<void> run(const std::function<void(const rt::ThreadSetup&)>& on_set_up = {});
   /// Requests a controlled stop and the end of run(). Real-time safe and async-signal safe.
   void shut_down() noexcept;
-  /// Requests that a stopped robot leaves its stop, as a client's reset request does. In any other state nothing
-  /// happens. Real-time safe and async-signal safe.
+  /// Requests that a stopped robot leaves its stop, as a client's reset request does. In any other state
+  /// nothing happens. Real-time safe and async-signal safe.
   void reset() noexcept;
 
   /// The next change of the robot's state, or of a server in another process, oldest first; std::nullopt if

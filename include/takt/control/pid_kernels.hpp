@@ -196,8 +196,8 @@ inline constexpr PidKernel<Scalar> portable_pid_kernel =
 
 /// The best loop of the compiled library for this processor, or null. It has loops for the default form and
 /// the conventions, if the processor offers more than the baseline of its architecture. The function is weak:
-/// its address is null where no compiled library is linked. It has C linkage so that takt::takt can name it to
-/// the linker (src/kernels.cmake).
+/// its address is null where no compiled library is linked. It has C linkage so that takt::takt can name it
+/// to the linker (src/kernels.cmake).
 extern "C" [[gnu::weak]] takt::control::PidKernel<double> takt_pid_kernel(
     const takt::control::PidForm& form) noexcept;
 

@@ -66,9 +66,9 @@ enum class DriveState : std::uint8_t {
 enum class CommandMode : std::uint8_t { position, velocity, effort };
 
 /// The next command of one joint. After a change of mode the drive keeps its last command until
-/// robot::JointFeedback::mode shows the new mode. If that takes longer than the drive may be silent, its velocity
-/// and effort commands become 0 until then. Hence start a new mode from the measured position and velocity.
-/// Drives without the mode stay in their present one, and follow its last command.
+/// robot::JointFeedback::mode shows the new mode. If that takes longer than the drive may be silent, its
+/// velocity and effort commands become 0 until then. Hence start a new mode from the measured position and
+/// velocity. Drives without the mode stay in their present one, and follow its last command.
 struct JointCommand {
   double position = 0;  ///< rad or m
   double velocity = 0;  ///< rad/s or m/s; in CommandMode::position a feed-forward, for drives that support it

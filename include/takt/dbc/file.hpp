@@ -207,7 +207,7 @@ struct TextPosition {
 /// A warning: the place and the text.
 struct Warning {
   TextPosition place;
-  std::string text;  ///< what is wrong, what is allowed, and how it was read
+  std::string text;  ///< the mistake, the allowed values, and how it was read
 };
 
 /// Returns the warning as "line 12, column 5: ...".

@@ -1,5 +1,5 @@
-// The right of one process to write or read at one place of a shared segment: an owner slot, called OwnerSlot in
-// the code. Its lock is a file lock, which the kernel releases when the process dies for any reason. So it
+// The right of one process to write or read at one place of a shared segment: an owner slot, called OwnerSlot
+// in the code. Its lock is a file lock, which the kernel releases when the process dies for any reason. So it
 // never stays taken, and two processes never have it. A record in the segment names the owner, for people and
 // messages only.
 //

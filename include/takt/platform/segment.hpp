@@ -129,8 +129,8 @@ class Segment {
   /// print.
   [[nodiscard]] static std::vector<std::string> names();
 
-  /// Takes owner slot `owner_slot` of the producers of exchange X and creates the writing end. Errors: slot_taken
-  /// (the message names the owner), and as shm::Layout::producer().
+  /// Takes owner slot `owner_slot` of the producers of exchange X and creates the writing end. Errors:
+  /// slot_taken (the message names the owner), and as shm::Layout::producer().
   template <class X>
   [[nodiscard]] SetupResult<Claim<typename shm::ExchangeTraits<X>::Producer>> producer(
       std::string_view name, std::uint32_t owner_slot = 0) {
@@ -139,8 +139,8 @@ class Segment {
     });
   }
 
-  /// Takes owner slot `owner_slot` of the consumers and creates the reading end. If readers need no owner slot (a
-  /// broadcast), any number may exist. Errors: as producer().
+  /// Takes owner slot `owner_slot` of the consumers and creates the reading end. If readers need no owner
+  /// slot (a broadcast), any number may exist. Errors: as producer().
   template <class X>
   [[nodiscard]] SetupResult<Claim<typename shm::ExchangeTraits<X>::Consumer>> consumer(
       std::string_view name, std::uint32_t owner_slot = 0) {
@@ -172,7 +172,7 @@ class Segment {
   /// The state of an owner slot. `now` is SteadyClock's. Errors: no_such_exchange, no_such_slot.
   [[nodiscard]] Result<OwnerSlotStatus> owner_slot_status(std::string_view exchange, shm::Role role,
                                                           std::uint32_t owner_slot, Time now) const;
-  /// The state of owner slot `number` of the layout, which must be below layout().owner slots(). Owner slot 0
+  /// The state of owner slot `number` of the layout, which must be below layout().owner_slots(). Owner slot 0
   /// belongs to the segment's creator.
   [[nodiscard]] OwnerSlotStatus owner_slot_status(std::uint32_t number, Time now) const;
 

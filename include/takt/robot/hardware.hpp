@@ -67,11 +67,13 @@ class Hardware {
   /// This joint's share of HardwareCounters::frames_starved. A frame for several joints counts for each.
   [[nodiscard]] virtual std::uint64_t starved(std::size_t /*joint*/) const noexcept { return 0; }
 
-  /// Asks the drives what they are; the questions go out with the next write() calls. A drive that does not answer is not at fault:
-  /// it starts as without the question, at most half a second later. For set-up: a run that asks nothing sends nothing more.
+  /// Asks the drives what they are; the questions go out with the next write() calls. A drive that does not
+  /// answer is not at fault: it starts as without the question, at most half a second later. For set-up: a
+  /// run that asks nothing sends nothing more.
   virtual void ask_identity() noexcept {}
-  /// What the drive of a joint said that it is, for people: "hardware 4.4.58, firmware 0.6.10", in printable ASCII. Empty: it
-  /// has not answered, was not asked, or its protocol has no such message. Allocates: not for the loop.
+  /// What the drive of a joint said that it is, for people: "hardware 4.4.58, firmware 0.6.10", in printable
+  /// ASCII. Empty: it has not answered, was not asked, or its protocol has no such message. Allocates: not
+  /// for the loop.
   [[nodiscard]] virtual std::string identity(std::size_t /*joint*/) const { return {}; }
 
  protected:

@@ -91,8 +91,8 @@ struct RawMemory {};
 ///     static Producer producer(std::byte* memory, const Extent&, std::uint32_t owner slot);
 ///     static Consumer consumer(std::byte* memory, const Extent&, std::uint32_t owner slot);
 ///
-/// `memory` is aligned to `interference_size` and was zeroed before its first use. `owner_slot` is the owner slot. Both ends
-/// can be created over an exchange in use, by the successor of a process that died.
+/// `memory` is aligned to `interference_size` and was zeroed before its first use. `owner_slot` is the owner
+/// slot. Both ends can be created over an exchange in use, by the successor of a process that died.
 template <class X>
 struct ExchangeTraits;
 

@@ -1,7 +1,8 @@
 // A motion process's end of the shared-memory joints of a robot (joint_image.hpp). It requests joints, moves
 // those that it owns, and reads the state of the whole robot.
 //
-//     JointClient client(BroadcastValue<JointImage>::Reader(memory.image), {&memory.owner slots[2], 2}, session);
+//     JointClient client(BroadcastValue<JointImage>::Reader(memory.image), {&memory.owner_slots[2], 2},
+//                        session);
 //     client.want(arm);
 //     for (;;) {                                    // once per cycle of the process
 //       (void)client.update();
@@ -25,8 +26,8 @@ namespace takt::shm {
 /// One process at one owner slot. One thread at a time may use it. Everything is real-time safe.
 class JointClient {
  public:
-  /// `owner_slot` is the owner slot. `session` is any number except 0 that differs from the previous session at
-  /// this owner slot. Use a clock reading or a random number. The client replaces 0 by 1.
+  /// `owner_slot` is the owner slot. `session` is any number except 0 that differs from the previous session
+  /// at this owner slot. Use a clock reading or a random number. The client replaces 0 by 1.
   JointClient(const BroadcastValue<JointImage>::Reader& image, const JointSlot& owner_slot,
               std::uint32_t session) noexcept
       : reader_(image), writer_(*owner_slot.memory), number_(owner_slot.number) {

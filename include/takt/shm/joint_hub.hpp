@@ -3,7 +3,8 @@
 // apply. The references still pass the loop's limiter. The hub itself rejects only NaN and infinite numbers,
 // and moves joints without an owner to their safe state.
 //
-//     auto hub = JointHub::make(memory.image, memory.owner slots, safety, {.period = 1ms, .silent_cycles = 20});
+//     auto hub = JointHub::make(memory.image, memory.owner_slots, safety,
+//                               {.period = 1ms, .silent_cycles = 20});
 //     loop.run([&](Time now) {
 //       const std::span<const JointReference> references = hub->take();
 //       drives.exchange(references, measured);

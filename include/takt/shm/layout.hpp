@@ -300,8 +300,8 @@ class Layout {
     return read(const_cast<std::byte*>(memory.data()), memory.size(), false);
   }
 
-  /// The writing end at owner slot `owner_slot` of the exchange. It continues where its predecessor stopped. Only
-  /// one writing end may exist per owner slot. Errors: no_such_exchange, wrong_kind, wrong_schema,
+  /// The writing end at owner slot `owner_slot` of the exchange. It continues where its predecessor stopped.
+  /// Only one writing end may exist per owner slot. Errors: no_such_exchange, wrong_kind, wrong_schema,
   /// wrong_extent, bad_directory, no_such_slot, read_only.
   template <class X>
   [[nodiscard]] Result<typename ExchangeTraits<X>::Producer> producer(
@@ -313,8 +313,8 @@ class Layout {
     return ExchangeTraits<X>::producer(at((*found)->offset), (*found)->extent, owner_slot);
   }
 
-  /// The reading end at owner slot `owner_slot`. An exchange without owner slots for readers (a broadcast) allows
-  /// any number of reading ends. Errors: as producer().
+  /// The reading end at owner slot `owner_slot`. An exchange without owner slots for readers (a broadcast)
+  /// allows any number of reading ends. Errors: as producer().
   template <class X>
   [[nodiscard]] Result<typename ExchangeTraits<X>::Consumer> consumer(
       std::string_view name, std::uint32_t owner_slot = 0) const noexcept {
@@ -380,7 +380,8 @@ class Layout {
 
   /// The number of owner slots of all exchanges, plus owner slot 0 of the segment itself.
   [[nodiscard]] std::uint32_t owner_slots() const noexcept { return owner_slots_; }
-  /// The record of owner slot `number`, which must be below owner slots(). Only the holder of its lock writes it.
+  /// The record of owner slot `number`, which must be below owner slots(). Only the holder of its lock writes
+  /// it.
   [[nodiscard]] OwnerSlotRecord& owner_slot(std::uint32_t number) const noexcept {
     const std::uint64_t owner_slots_at =
         detail::Walk(static_cast<std::uint32_t>(count_), owner_slots_).owner_slots_at();

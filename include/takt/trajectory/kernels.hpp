@@ -217,8 +217,8 @@ inline constexpr Kernels<Scalar> portable_kernels{
 }  // namespace takt::trajectory
 
 /// The best loops of the compiled library for this processor and `joints` joints. Rows of one joint are not
-/// padded and need other loops. The function is weak: its address is null where no compiled library is linked.
-/// It has C linkage so that takt::takt can name it to the linker (src/kernels.cmake).
+/// padded and need other loops. The function is weak: its address is null where no compiled library is
+/// linked. It has C linkage so that takt::takt can name it to the linker (src/kernels.cmake).
 extern "C" [[gnu::weak]] const takt::trajectory::Kernels<double>* takt_trajectory_kernels(
     std::size_t joints) noexcept;
 

@@ -130,8 +130,8 @@ class StatusFrame {
   /// The battery block, in raw counts; nothing if the frame has none.
   [[nodiscard]] constexpr std::optional<Battery> battery() const noexcept { return block<Battery>(); }
 
-  /// Reads one field, by its name or by a SystemField from the table, in raw counts. Returns nothing without the
-  /// block, or if the table has no such field.
+  /// Reads one field, by its name or by a SystemField from the table, in raw counts. Returns nothing without
+  /// the block, or if the table has no such field.
   [[nodiscard]] constexpr std::optional<std::int64_t> value(System system,
                                                             std::string_view field) const noexcept {
     const auto found = layouts_->find(system, field);

@@ -325,7 +325,7 @@ void HuboBoard::inject(std::uint8_t channel, sim::JointFault fault) noexcept {
   });
   for (auto& motor : motors_) {
     if (!motor) continue;
-    if (silent_) {  // what a board without power forgets
+    if (silent_) {  // a board without power loses this
       motor->driver_on = motor->control_on = false;
       motor->faults = 0;
       motor->home = 0;

@@ -196,7 +196,7 @@ void Drive::inject(sim::JointFault fault) noexcept {
   axis_.inject(fault, ticks_.since(now_));
   const bool was_silent = silent_;
   silent_ = fault == sim::JointFault::silent;
-  if (silent_) {  // what a drive without power forgets
+  if (silent_) {  // a drive without power loses this
     command_ = {};
     error_ = 0;
     registers_ = stored_registers();

@@ -68,8 +68,8 @@ enum class Special : std::uint8_t {
   clear_error = 0xFB,  ///< Damiao only: others take the frame for a command with all gains at their most
   enter = 0xFC,
   exit = 0xFD,
-  set_zero =
-      0xFE,  ///< the present position becomes zero; a cheetah takes it while it is disabled, and writes its flash
+  /// The present position becomes zero. A cheetah accepts it while it is disabled, and writes its flash.
+  set_zero = 0xFE,
 };
 
 struct SpecialFrame {
@@ -175,8 +175,8 @@ inline constexpr std::uint64_t special_base = 0xFFFF'FFFF'FFFF'FF00;
 
 }  // namespace detail
 
-using can::
-    encode;  // encode(message, ...) gives a Result<Frame>; encode_into(frame, message, ...) writes into a frame
+// encode(message, ...) returns a Result<Frame>; encode_into(frame, message, ...) writes into a frame.
+using can::encode;
 
 /// The position that a count stands for, rad; counts beyond the field are those of a position that has gone
 /// on.

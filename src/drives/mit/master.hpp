@@ -231,7 +231,7 @@ class Master {
     silence_.heard();
   }
 
-  // ---- What an answer means
+  // ---- Answers
 
   [[nodiscard]] bool is_off() const noexcept { return setup_.vendor != Vendor::damiao || status_ != 1; }
   [[nodiscard]] std::uint32_t drive_error() const noexcept {

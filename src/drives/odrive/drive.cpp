@@ -208,7 +208,7 @@ void OdriveDrive::notice_faults() noexcept {
 void OdriveDrive::inject(sim::JointFault fault) noexcept {
   axis_.inject(fault, ticks_.since(now_));
   const bool was_silent = std::exchange(silent_, fault == sim::JointFault::silent);
-  if (silent_) {  // what a drive without power forgets
+  if (silent_) {  // a drive without power loses this
     state_ = State::idle;
     errors_ = disarm_reason_ = asked_ = 0;
     limits_ = as_delivered;

@@ -112,7 +112,7 @@ void ServoDrive::notice_faults() noexcept {
 void ServoDrive::inject(sim::JointFault fault) noexcept {
   axis_.inject(fault, ticks_.since(now_));
   silent_ = fault == sim::JointFault::silent;
-  if (silent_) {  // what a drive without power forgets
+  if (silent_) {  // a drive without power loses this
     state_ = servo::State::off;
     fault_ = servo::Fault::none;
     sequence_.reset();

@@ -162,7 +162,7 @@ TEST_CASE("faults of the motor come with their emergency, and go by an edge once
     CHECK(robot.feedback[0].drive == DriveState::fault);  // still broken
     robot.world.drives[0].inject(JointFault::none);
     robot.run(200ms);
-    CHECK(robot.feedback[0].drive == DriveState::fault);  // nobody has cleared it since then
+    CHECK(robot.feedback[0].drive == DriveState::fault);  // still not cleared
     robot.clear();
     robot.run(100ms);
     CHECK(robot.feedback[0].drive == DriveState::ready);

@@ -1,5 +1,5 @@
-// A program that is compiled for a processor with fused multiply-add gets the same numbers from takt's headers as from its
-// library, which is compiled for any processor: neither fuses.
+// takt's headers and its library give the same numbers, although only this program is compiled for a
+// processor with fused multiply-add: neither of them fuses.
 #include <takt/can/message.hpp>
 #include <takt/dbc/database.hpp>
 

@@ -27,6 +27,7 @@ struct BasicMessage {
 using Message = BasicMessage<std::uint32_t>;
 /// A message of a whole cache line, for which a producer keeps no copy of its index.
 struct alignas(cache_line) LongMessage : Message {
+  std::byte rest[cache_line - sizeof(Message)] = {};  ///< no padding: its value would be part of the state
   static LongMessage of(std::uint32_t value) { return {Message::of(value)}; }
 };
 using WideMessage = BasicMessage<std::uintptr_t>;  // two words, for exchanges that copy words

@@ -1,5 +1,6 @@
-// What a CiA 402 drive says it is: the identity object 1018h and the software version 100Ah, read by SDO one after the other.
-// No drive has to have them all: an object that the drive refuses, or answers against the rules, stays unknown.
+// The identity of a CiA 402 drive: the identity object 1018h and the software version 100Ah, read by SDO one
+// after the other. They are optional. An object that the drive rejects, or answers against the rules, stays
+// unknown.
 #pragma once
 
 #include <array>
@@ -14,27 +15,29 @@
 
 namespace takt::drives {
 
+/// The objects that the drive has reported.
 struct Cia402Identity {
   static constexpr std::size_t longest_software = 64;
 
-  std::optional<std::uint32_t> vendor{};          ///< 1018h:1, as CiA registers them
+  std::optional<std::uint32_t> vendor{};          ///< 1018h:1, a number that CiA registers
   std::optional<std::uint32_t> product{};         ///< 1018h:2
   std::optional<std::uint32_t> revision{};        ///< 1018h:3
   std::array<char, longest_software> software{};  ///< 100Ah: any bytes
   std::size_t software_length = 0;                ///< 0: unknown
 };
 
-/// For people: "vendor 0x2ef, product 0x10, revision 0x10002, software 2.10". Only printable ASCII; empty if nothing is known.
-/// Allocates.
+/// The text for people: "vendor 0x2ef, product 0x10, revision 0x10002, software 2.10". Only printable ASCII; empty if
+/// nothing is known. Allocates.
 [[nodiscard]] std::string to_string(const Cia402Identity& identity);
 
-/// Reads the objects through a client of its own, one frame for each call of poll(). Real-time safe. It must stay where it is while
-/// it is busy.
+/// Reads the objects through its own SDO client, one frame per call of poll(). Real-time safe. Do not move it
+/// while it is busy.
 class Cia402IdentityReader {
  public:
-  /// `timeout` is of each answer.
+  /// `timeout` holds for each answer.
   constexpr Cia402IdentityReader(std::uint8_t node, Duration timeout) noexcept : client_(node, timeout) {}
 
+  /// Begins to read; earlier results are dropped.
   constexpr void start() noexcept {
     identity_ = {};
     next_ = 0;
@@ -42,8 +45,10 @@ class Cia402IdentityReader {
     begin_next();
   }
 
-  /// done: the drive has answered for each object. aborted: an answer was missing, and the objects after it were not asked for.
+  /// done: the drive has answered for each object. aborted: one answer did not arrive, and the remaining
+  /// objects were not requested.
   [[nodiscard]] constexpr can::canopen::SdoState state() const noexcept { return state_; }
+  /// The objects read so far.
   [[nodiscard]] constexpr const Cia402Identity& identity() const noexcept { return identity_; }
 
   /// See can::canopen::SdoClient.

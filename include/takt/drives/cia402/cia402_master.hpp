@@ -3,7 +3,8 @@
 // Frames of the node go in. The data of the receive PDOs come out in each cycle, and sometimes an NMT command
 // or an SDO.
 //
-//   waiting -> pre-operational by NMT -> asking what it is, if wanted -> configuring, one SDO after the other -> NMT start -> running
+//   waiting -> pre-operational by NMT -> reading the identity, if requested -> configuring, one SDO after the
+//   other -> NMT start -> running
 //
 // After a failed step it starts again after a pause, so drives may be switched on at any time. A drive that
 // boots again, or leaves the state operational, is configured again. If it was enabled, it is at fault

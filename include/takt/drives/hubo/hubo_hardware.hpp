@@ -420,8 +420,8 @@ class HuboHardware final : public robot::Hardware {
     }
   }
 
-  /// Requests the status of the boards in turn; boards that search their home are asked in each cycle anyway. In
-  /// its turn a board also gets the request for its identity, if any, after everything else.
+  /// Requests the status of the boards in turn; boards that search their home are asked in each cycle anyway.
+  /// In its turn a board also gets the request for its identity, if any, after everything else.
   void ask_status_in_turn(BusState& bus, Time now, bool may_order) noexcept {
     if (bus.plan.numbers.empty()) return;
     bus.plan.visit(bus.plan.numbers[bus.next_status], [&](auto& next) noexcept {
