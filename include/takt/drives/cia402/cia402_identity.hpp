@@ -26,8 +26,8 @@ struct Cia402Identity {
   std::size_t software_length = 0;                ///< 0: unknown
 };
 
-/// The text for people: "vendor 0x2ef, product 0x10, revision 0x10002, software 2.10". Only printable ASCII; empty if
-/// nothing is known. Allocates.
+/// The text for people: "vendor 0x2ef, product 0x10, revision 0x10002, software 2.10". Only printable ASCII;
+/// empty if nothing is known. Allocates.
 [[nodiscard]] std::string to_string(const Cia402Identity& identity);
 
 /// Reads the objects through its own SDO client, one frame per call of poll(). Real-time safe. Do not move it
