@@ -23,7 +23,7 @@ dbc::GeneratedHeader header_of(const std::string& text,
   return *header;
 }
 
-bool has(const dbc::Header& header, const std::string& text) {
+bool has(const dbc::GeneratedHeader& header, const std::string& text) {
   const bool found = header.text.find(text) != std::string::npos;
   if (!found) MESSAGE(header.text);
   return found;
