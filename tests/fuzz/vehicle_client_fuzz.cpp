@@ -21,7 +21,7 @@ using takt::test::require;
 
 namespace {
 
-using Client = VehicleClient<PlainChannel>;
+using Client = VehicleClient<secure::PlainChannel>;
 
 ClientConfiguration configuration() {
   ClientConfiguration c;
@@ -144,7 +144,7 @@ class World {
   Time now_ = time_from_nanoseconds(1'000'000'000);
   Time latest_{};
   DriveCommand last_{0, 0.2, 0};
-  Client client_ = Client::make(configuration(), PlainChannel{}).value();
+  Client client_ = Client::make(configuration(), secure::PlainChannel{}).value();
   test::ClientWatch watch_{configuration()};
 };
 
