@@ -174,8 +174,8 @@ class Motions(unittest.TestCase):
             client.close()
 
     def test_the_examples_of_help_work_after_those_of_the_readme(self):
-        with open(os.path.join(SOURCE, "README.md")) as readme:
-            first = re.findall(r"^    takt ((?:move|send) .*?)(?:#.*)?$", readme.read(), re.MULTILINE)
+        with open(os.path.join(SOURCE, "examples", "README.md")) as readme:
+            first = re.findall(r"^(?:    )?takt ((?:move|send) .*?)(?:#.*)?$", readme.read(), re.MULTILINE)
         self.assertGreater(len(first), 0)
         examples = [line.split() for line in first] + examples_in_help("move") + examples_in_help("send")
         self.assertGreater(len(examples), 3)
