@@ -17,12 +17,12 @@ using takt::Result;
 using takt::Status;
 using takt::can::Overflow;
 using takt::can::Presence;
-using takt::dbc::ShortFrame;
 using takt::capi::check_size;
 using takt::capi::Errc;
 using takt::capi::guarded;
 using takt::capi::to_status;
 using takt::dbc::MessageCodec;
+using takt::dbc::ShortFrame;
 
 struct takt_dbc {
   takt::dbc::Database database;

@@ -525,9 +525,10 @@ SetupResult<OwnerSlot> Segment::take_owner_slot(std::string_view exchange, shm::
     const std::string by =
         watched ? "locked by a watcher, which may only read"
                 : fmt::format("taken by process {}", detail::read_owner(layout_->owner_slot(*number)).pid);
-    return failed(Errc::slot_taken, name_,
-                  fmt::format("{} slot {} of exchange {} is {}",
-                              role == shm::Role::producer ? "producer" : "consumer", owner_slot, exchange, by));
+    return failed(
+        Errc::slot_taken, name_,
+        fmt::format("{} slot {} of exchange {} is {}", role == shm::Role::producer ? "producer" : "consumer",
+                    owner_slot, exchange, by));
   }
   return OwnerSlot(mapping_, std::move(lock), *layout_, *number);
 }

@@ -319,7 +319,8 @@ TEST_CASE("the state of a robot says why it is stopped, for how long its loop wa
   snapshot.reason = Errc::bus_down;
   snapshot.reason_value = snapshot.reason_limit = 0;
   CHECK(describe_state(snapshot, robot) ==
-        "stopped: RSP: the bus of a drive is down: right (virtual). To continue when the bus is back: `takt reset` (or "
+        "stopped: RSP: the bus of a drive is down: right (virtual). To continue when the bus is back: `takt "
+        "reset` (or "
         "{\"reset\":{}})");
   snapshot.reason = Errc::loop_lost;
   CHECK(describe_state(snapshot, robot).find("reset") == std::string::npos);
