@@ -369,8 +369,8 @@ TEST_CASE("a receiver that asks for nonsense is given up") {
 }
 
 /// Whether each packet of a broadcast is one of the sender's messages so far. Broadcasts have neither an
-/// acknowledgement nor a number. If the end of one and the announcement of the next are lost, their packets may
-/// form one message, and a receiver of SAE J1939-21 cannot see it.
+/// acknowledgement nor a number. Packets of two may form one message if the frames between them are lost. A
+/// receiver of SAE J1939-21 cannot see that.
 bool is_of_sent_packets(std::span<const std::uint8_t> message, const std::vector<Bytes>& sent) {
   for (std::size_t begin = 0; begin < message.size(); begin += 7) {
     const auto packet = message.subspan(begin, std::min<std::size_t>(7, message.size() - begin));
