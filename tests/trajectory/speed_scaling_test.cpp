@@ -112,7 +112,7 @@ Trajectory in_one_piece_a_phase(const JerkProfile& profile) {
 
 /// The speed stays below `most` in the period from `before` to now. Limits are exceeded only by the reported
 /// excess and the path's change between two checks. The speed cannot answer a step of the path's own jerk
-/// before the next period; at 0.6 of the speed such a step adds up to 0.2 of the limit.
+/// before the next period. At 0.6 of the speed such a step adds up to 0.2 of the limit.
 template <class Path>
 void check_period(const Path& path, const std::vector<JointLimits>& limits, const MotionState& before,
                   const SpeedScaling& now, Duration period, double most) {
