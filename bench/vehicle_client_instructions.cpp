@@ -19,13 +19,13 @@ const Kernel client("vehicle/client_cycle", [](Counter& count) {
   ClientConfiguration c;
   c.units = provisional_units;
   c.payload = ByteOrder::big;
-  auto driver = *VehicleClient<PlainChannel>::make(c, {});
+  auto driver = *VehicleClient<secure::PlainChannel>::make(c, {});
   StatusFrame status;
   for (const SystemLayout& layout : furbot_layouts.systems())
     keep(status.set(layout.system, SystemState::running));
   std::array<std::uint8_t, 132> bytes{};
   keep(encode_status(status, bytes));
-  std::array<std::uint8_t, VehicleClient<PlainChannel>::max_datagram> out{};
+  std::array<std::uint8_t, VehicleClient<secure::PlainChannel>::max_datagram> out{};
   std::uint32_t ms = 0;
   count([&] {
     ms += 10;
