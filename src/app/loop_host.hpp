@@ -39,11 +39,11 @@ struct SharedLoop {
   std::array<char, 2048> interfaces{};  ///< of the loop's buses, a zero after each; see write_interfaces()
 };
 
-/// Tells the server which interfaces the loop's buses have, in the order of the description. Before the
-/// memory is handed out. A text that does not fit is left out, and so are those after it.
+/// Writes the interfaces of the loop's buses, in the order of the description. Call it before the memory is
+/// handed out. The first text without room is left out, and so are all after it.
 void write_interfaces(SharedLoop& shared, const robot::RobotDescription& robot) noexcept;
-/// What it wrote, one text for each bus or fewer. Another process wrote the bytes: any are safe, and those
-/// that no terminal should see become question marks.
+/// Reads them, one text for each bus or fewer. Any bytes are safe, because another process wrote them.
+/// Characters that are not printable ASCII become question marks.
 [[nodiscard]] std::vector<std::string> read_interfaces(const SharedLoop& shared);
 
 class LoopHost {

@@ -176,7 +176,7 @@ std::string schema_of(const Layout& layout, const Exchange& exchange) {
   return std::string(layout.schema(exchange, text).value_or(""));
 }
 
-/// The values of an exchange by owner slot, with the schema's names; null for a owner slot without a value.
+/// The values of an exchange by owner slot, with the schema's names; null for an owner slot without a value.
 std::vector<nlohmann::ordered_json> plain_values(const Layout& layout, const Exchange& exchange) {
   std::vector<nlohmann::ordered_json> decoded;
   const std::string text = schema_of(layout, exchange);

@@ -32,7 +32,7 @@ std::uint32_t values_of(const shm::Exchange& exchange);
 /// schema.bytes.
 nlohmann::ordered_json decode(const shm::Fields& schema, const std::vector<std::byte>& value);
 
-/// The owner of a owner slot, with its number: "segment" or "references producer 0".
+/// The name of an owner slot, with its number: "segment" or "references producer 0".
 std::string owner_slot_place(const shm::Layout& layout, std::uint32_t owner_slot);
 
 /// Everything known about a segment.

@@ -66,7 +66,7 @@ TEST_CASE("a process that has got the pid of a dead owner is not taken for it") 
   CHECK(error_of(segment.take_owner_slot("numbers", Role::producer)) == platform::Errc::slot_taken);
 }
 
-TEST_CASE("a child does not inherit a owner slot, and does not keep its parent's taken") {
+TEST_CASE("a child does not inherit an owner slot, and does not keep its parent's taken") {
   const Name name;
   auto segment = Segment::create(name, wanted).value();
   const test::Signal forked;

@@ -98,7 +98,7 @@ TEST_CASE("who attached for reading can read broadcasts, and nothing else") {
 }
 
 TEST_CASE(
-    "one who may only read does not look like an owner, and who finds a owner slot held up by him is told") {
+    "one who may only read does not look like an owner, and who finds an owner slot held up by him is told") {
   auto segment = Segment::create_sealed("test", wanted).value();
   const auto taken = segment.take_owner_slot("own", Role::producer, 0).value();
   const int reading =

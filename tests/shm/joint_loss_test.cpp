@@ -12,7 +12,7 @@ using namespace takt;
 using namespace takt::shm;
 using namespace takt::test::joint_robot;
 
-TEST_CASE("a owner slot that never owned a joint, or let go of all, loses nothing by silence") {
+TEST_CASE("an owner slot that never owned a joint, or let go of all, loses nothing by silence") {
   Robot robot({}, 3);
   robot.cycle();
   JointClient watcher = robot.client(0);

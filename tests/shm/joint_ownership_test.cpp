@@ -18,7 +18,7 @@ using namespace takt::shm;
 using namespace takt::test::joint_robot;
 
 TEST_CASE(
-    "whatever bytes a owner slot holds, joints of others are not touched, and what is applied is a number") {
+    "whatever bytes an owner slot holds, joints of others are not touched, and what is applied is a number") {
   auto random = test::generator(81);
   std::array<JointSafety, joints> safety;
   safety.fill({SafeBehaviour::hold, 0.5, 1});

@@ -151,7 +151,7 @@ TEST_CASE("exchanges lie interference_size, within the memory") {
   CHECK(sizeof(Layout) <= 4096);  // the "some KiB" of its comment
 }
 
-TEST_CASE("every place at an exchange has a owner slot of its own, and the segment has one") {
+TEST_CASE("every place at an exchange has an owner slot of its own, and the segment has one") {
   const auto memory = written();
   const auto layout = Layout::read(memory.all()).value();
   std::vector<std::uint32_t> numbers = {0};

@@ -21,7 +21,7 @@ extern "C" {
  *
  * All times of one channel are of one steady clock; the clocks of the two ends need not agree. The session
  * ends, except for stops, if the clock jumps or the channel gets no time for silence_ns. Then the ends repeat
- * the handshake. include/takt/vehicle/secure_channel.hpp describes the protocol. */
+ * the handshake. include/takt/secure/handshake.hpp describes the protocol. */
 typedef struct takt_channel takt_channel;
 
 /* Bytes of a key. */
