@@ -48,35 +48,10 @@ static_assert(TAKT_SAFE_RELEASE == static_cast<int>(takt::SafeBehaviour::release
 static_assert(TAKT_MAX_JOINT_SLOTS == shm::max_joint_slots && TAKT_NO_OWNER == shm::no_owner);
 
 // The C structure has the layout of the image in memory.
-#define TAKT_SAME_PLACE(c, cpp) static_assert(offsetof(takt_joint_image, c) == offsetof(shm::JointImage, cpp))
-TAKT_SAME_PLACE(cycle, cycle);
-TAKT_SAME_PLACE(started, started);
-TAKT_SAME_PLACE(stamp_ns, stamp);
-TAKT_SAME_PLACE(joints, joints);
-TAKT_SAME_PLACE(slots, slots);
-TAKT_SAME_PLACE(position, position);
-TAKT_SAME_PLACE(velocity, velocity);
-TAKT_SAME_PLACE(effort, effort);
-TAKT_SAME_PLACE(ref_position, ref_position);
-TAKT_SAME_PLACE(ref_velocity, ref_velocity);
-TAKT_SAME_PLACE(ref_acceleration, ref_acceleration);
-TAKT_SAME_PLACE(ref_effort, ref_effort);
-TAKT_SAME_PLACE(safe, safe);
-TAKT_SAME_PLACE(granted, granted);
-TAKT_SAME_PLACE(mode, mode);
-TAKT_SAME_PLACE(owner, owner);
-TAKT_SAME_PLACE(phase, phase);
-TAKT_SAME_PLACE(sent_ns, sent);
-TAKT_SAME_PLACE(session, session);
-TAKT_SAME_PLACE(heartbeat, heartbeat);
-TAKT_SAME_PLACE(lost, lost);
-TAKT_SAME_PLACE(rejected, rejected);
-TAKT_SAME_PLACE(error, error);
-TAKT_SAME_PLACE(error_joint, error_joint);
-TAKT_SAME_PLACE(answer, answer);
-TAKT_SAME_PLACE(refused_joint, refused_joint);
-#undef TAKT_SAME_PLACE
-static_assert(sizeof(takt_joint_image) == sizeof(shm::JointImage));
+TAKT_FIELDS_OF(takt_joint_image, cycle, started, stamp_ns, joints, slots, position, velocity, effort,
+               ref_position, ref_velocity, ref_acceleration, ref_effort, safe, granted, mode, owner, phase,
+               sent_ns, session, heartbeat, lost, rejected, error, error_joint, answer, refused_joint)
+static_assert(takt::same_layout<takt_joint_image, shm::JointImage>());
 
 struct takt_segment {
   Segment segment;

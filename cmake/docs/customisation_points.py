@@ -83,7 +83,8 @@ Where a program chooses an object at run time, derive from the interface.
 
 ## Specialisations {{#customisation_specialisations}}
 
-* `takt::shm::Schema<T>` describes the fields of a type of yours for shared memory: [shm/schema.hpp](@ref takt/shm/schema.hpp).
+* `TAKT_FIELDS` lists the fields of a type of yours, for shared memory and recordings: [core/fields.hpp](@ref takt/core/fields.hpp).
+* `takt::NumberOf<T>` makes a class of one number such a field: [core/fields.hpp](@ref takt/core/fields.hpp).
 * `takt::shm::ExchangeTraits<T>` lets a class of yours be found by name: [shm/exchange.hpp](@ref takt/shm/exchange.hpp).
 * `TAKT_DRIVE_PROTOCOL` registers a drive protocol: @ref drives_README "Drives".
 """

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "json/strict.hpp"
+#include "takt/core/fields.hpp"
 #include "takt/trajectory/brake.hpp"
 #include "takt/trajectory/domain.hpp"
 #include "takt/trajectory/limits.hpp"
@@ -45,18 +46,6 @@ std::uint8_t flags_of(const Request& request) noexcept {
       flag(request.on_path, on_path) | flag(!request.limits.empty(), has_limits) |
       flag(!request.path_tolerance.empty(), has_path_tolerance) |
       flag(!request.goal_tolerance.empty(), has_goal_tolerance));
-}
-
-/// Calls visit(field) for each field of a list's entry, to write it or to read it.
-template <class Limits, class Visit>
-void for_each_limit(Limits& limits, Visit&& visit) {
-  for (auto* field : {&limits.position_min, &limits.position_max, &limits.velocity, &limits.acceleration,
-                      &limits.jerk, &limits.effort})
-    visit(*field);
-}
-template <class State, class Visit>
-void for_each_number(State& state, Visit&& visit) {
-  for (auto* field : {&state.position, &state.velocity, &state.acceleration}) visit(*field);
 }
 
 Refusal refusal(Errc reason) { return {.reason = reason}; }
@@ -119,6 +108,7 @@ std::size_t RequestWriter::write(std::span<std::uint8_t> room) noexcept {
 void RequestWriter::write_request(ByteWriter& writer) noexcept {
   const Request& request = *request_;
   const auto number = [&writer](double value) { writer.little(value); };
+  const auto named = [&number](std::string_view, double value) { number(value); };
   writer.little(static_cast<std::uint8_t>(request.kind));
   writer.little(request.goal);
   writer.little(request.joints.bits());
@@ -133,9 +123,9 @@ void RequestWriter::write_request(ByteWriter& writer) noexcept {
   writer.little(static_cast<std::uint16_t>(request.reason));
   writer.little(to_nanoseconds(request.received));
   writer.little(to_nanoseconds(request.handed_over));
-  for (const JointLimits& limits : request.limits) for_each_limit(limits, number);
+  for (const JointLimits& limits : request.limits) for_each_field(limits, named);
   for (const auto* list : {&request.path_tolerance, &request.goal_tolerance}) {
-    for (const trajectory::JointTolerance& tolerance : *list) for_each_number(tolerance, number);
+    for (const trajectory::JointTolerance& tolerance : *list) for_each_field(tolerance, named);
   }
   const std::size_t joints = request.joints.size();
   if (request.kind == RequestKind::setpoint) {
@@ -148,7 +138,7 @@ void RequestWriter::write_request(ByteWriter& writer) noexcept {
   writer.little(static_cast<std::uint32_t>(trajectory.segments()));
   for (std::size_t c = 0; c < joints; ++c) {
     const MotionState end = trajectory.knot(trajectory.segments(), c);
-    for_each_number(end, number);
+    for_each_field(end, named);
   }
 }
 
@@ -250,6 +240,7 @@ Result<TakenRequest> RequestReader::take_request(ByteReader& reader) {
   taken.request = std::make_unique<Request>();
   Request& request = *taken.request;
   const auto number = [&reader](double& value) { value = reader.little<double>(); };
+  const auto named = [&number](std::string_view, double& value) { number(value); };
   request.kind = static_cast<RequestKind>(reader.little<std::uint8_t>());
   request.goal = reader.little<std::uint64_t>();
   request.joints = JointSet::from_bits(reader.little<std::uint64_t>());
@@ -273,9 +264,9 @@ Result<TakenRequest> RequestReader::take_request(ByteReader& reader) {
   if ((flags & has_limits) != 0) request.limits.resize(joints);
   if ((flags & has_path_tolerance) != 0) request.path_tolerance.resize(joints);
   if ((flags & has_goal_tolerance) != 0) request.goal_tolerance.resize(joints);
-  for (JointLimits& limits : request.limits) for_each_limit(limits, number);
+  for (JointLimits& limits : request.limits) for_each_field(limits, named);
   for (auto* list : {&request.path_tolerance, &request.goal_tolerance}) {
-    for (trajectory::JointTolerance& tolerance : *list) for_each_number(tolerance, number);
+    for (trajectory::JointTolerance& tolerance : *list) for_each_field(tolerance, named);
   }
   if (request.kind == RequestKind::setpoint) {
     request.setpoint.timeout = Duration(reader.little<std::int64_t>());
@@ -294,7 +285,7 @@ Result<TakenRequest> RequestReader::take_trajectory(ByteReader& reader, TakenReq
   const std::size_t segments = reader.little<std::uint32_t>();
   std::vector<MotionState> end(joints);
   for (MotionState& state : end)
-    for_each_number(state, [&reader](double& value) { value = reader.little<double>(); });
+    for_each_field(state, [&reader](std::string_view, double& value) { value = reader.little<double>(); });
   if (!reader.ok() || reader.remaining() % segment_size(joints) != 0) return fail(Errc::malformed);
   const std::size_t here = reader.remaining() / segment_size(joints);
   if (here > segments) return fail(Errc::malformed);

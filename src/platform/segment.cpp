@@ -104,7 +104,7 @@ std::optional<SetupError> difference(std::string_view segment, const shm::Layout
                      fmt::format("exchange {} has capacity {}, not {}, or another number of owner slots",
                                  one.name, exchange.extent.capacity, one.extent.capacity));
     }
-    if (exchange.schema_hash != shm::fnv1a(one.schema) || exchange.element_bytes != one.element_bytes ||
+    if (exchange.schema_hash != fnv1a(one.schema) || exchange.element_bytes != one.element_bytes ||
         exchange.element_alignment != one.element_alignment || exchange.bytes != one.bytes) {
       return differs(shm::Errc::wrong_schema,
                      fmt::format("exchange {} does not hold \"{}\"", one.name, one.schema));

@@ -32,11 +32,11 @@ struct FieldNamer {
   void add(std::string_view name, std::string_view type) const { list.push_back(Json::array({name, type})); }
 };
 
-template <class Fields>
+template <class Fields, std::size_t first = 0, std::size_t end = std::size_t(-1)>
 Json field_list() {
   Json list = Json::array();
   const Fields fields;
-  Fields::fields(fields, FieldNamer{list});
+  for_each_field<first, end>(fields, FieldNamer{list});
   return list;
 }
 
@@ -45,8 +45,8 @@ Json layout() {
     return Json{{"type", static_cast<std::uint32_t>(type)}, {"fields", std::move(fields)}};
   };
   Json cycle = entry(RecordType::cycle, field_list<Cycle>());
-  cycle["then_for_each_joint"] = field_list<JointSample>();
-  cycle["then_again_for_each_joint"] = field_list<JointSample::Added>();
+  cycle["then_for_each_joint"] = field_list<JointSample, 0, JointSample::first_edition>();
+  cycle["then_again_for_each_joint"] = field_list<JointSample, JointSample::first_edition>();
   Json buses = entry(RecordType::buses, field_list<BusHeader>());
   buses["then_for_each_bus"] = field_list<BusSample>();
   Json mark = entry(RecordType::mark, field_list<MarkHeader>());

@@ -169,10 +169,12 @@ SetupResult<bool> Reader::decode(RecordType type, std::span<const std::uint8_t> 
   switch (type) {
     case RecordType::cycle: {
       const auto cycle = read_fields<Cycle>(reader, times_ok);
-      for (JointSample& joint : joints_) joint = read_fields<JointSample>(reader, times_ok);
+      for (JointSample& joint : joints_) {
+        joint = {};
+        read_fields<0, JointSample::first_edition>(reader, joint, times_ok);
+      }
       if (reader.remaining() >= joints_.size() * joint_sample_added_size) {  // false for an older edition
-        for (JointSample& joint : joints_)
-          joint.measured_effort = read_fields<JointSample::Added>(reader, times_ok).measured_effort;
+        for (JointSample& joint : joints_) read_fields<JointSample::first_edition>(reader, joint, times_ok);
       }
       if (reader.ok() && times_ok) {
         if (last_cycle_ && cycle.time <= *last_cycle_) return damage(Errc::time_not_rising);

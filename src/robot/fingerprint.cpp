@@ -5,58 +5,62 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
+#include "takt/core/fields.hpp"
+#include "takt/core/hash.hpp"
 #include "takt/robot/drive_protocol.hpp"
 
 namespace takt::robot {
 namespace {
 
-class Hash {
+/// Hashes a description field by field.
+class DescriptionHash {
  public:
-  void add(std::integral auto number) {
-    auto rest = static_cast<std::uint64_t>(number);
-    for (int i = 0; i < 8; ++i, rest >>= 8) add_byte(static_cast<std::uint8_t>(rest));
-  }
+  void add(std::integral auto number) { hash_.number(number); }
   void add(double number) { add(std::bit_cast<std::uint64_t>(number)); }
   void add(Duration duration) { add(duration.count()); }
-  void add(const std::string& text) { add(std::string_view(text)); }
+  template <class Enum>
+  requires std::is_enum_v<Enum>
+  void add(Enum value) { add(static_cast<int>(value)); }
   void add(std::string_view text) {
     add(text.size());
-    for (const char c : text) add_byte(static_cast<std::uint8_t>(c));
+    hash_.text(text);
   }
-  [[nodiscard]] std::uint64_t value() const { return value_; }
+  void add(const std::string& text) { add(std::string_view(text)); }
+  void add(const DriveProtocol* protocol) { add(protocol != nullptr ? protocol->name() : ""); }
+  void add(const DriveSettings& settings) {
+    add(settings.list().size());
+    for (const auto& [key, value] : settings.list()) {
+      add(key);
+      std::visit([this](const auto& setting) { add(setting); }, value);
+    }
+  }
+  template <class T>
+  void add(const std::vector<T>& list) {
+    add(list.size());
+    for (const T& entry : list) add(entry);
+  }
+  /// Where a bus is, and the plant of a simulation, differ between two processes of one robot.
+  void add(const PlantDescription&) {}
+  template <HasFields T>
+  void add(const T& description) {
+    for_each_field(description, [this](std::string_view name, const auto& field) {
+      if (name != "interface") add(field);
+    });
+  }
+
+  [[nodiscard]] std::uint64_t value() const { return hash_.value(); }
 
  private:
-  void add_byte(std::uint8_t byte) { value_ = (value_ ^ byte) * 0x100000001b3; }
-
-  std::uint64_t value_ = 0xcbf29ce484222325;
+  Fnv1a hash_;
 };
 
 }  // namespace
 
 std::uint64_t fingerprint(const RobotDescription& robot) {
-  Hash hash;
-  const auto add_all = [&hash](const auto&... values) { (hash.add(values), ...); };
-  add_all(robot.name, robot.period, static_cast<int>(robot.overrun), robot.overrun_limit,
-          robot.feedback_timeout, robot.goal_time, robot.buses.size(), robot.joints.size(),
-          robot.groups.size());
-  for (const BusDescription& bus : robot.buses)
-    add_all(bus.name, bus.protocol != nullptr ? bus.protocol->name() : "", bus.bit_rate, bus.data_bit_rate);
-  for (const JointDescription& joint : robot.joints) {
-    const JointLimits& limits = joint.limits;
-    add_all(joint.name, static_cast<int>(joint.kind), limits.position_min, limits.position_max,
-            limits.velocity, limits.acceleration, limits.jerk, limits.effort, static_cast<int>(joint.safe),
-            joint.counts_per_radian, joint.rated_effort, joint.bus, joint.board, joint.channel,
-            joint.following_error, joint.goal_tolerance, joint.drive.list().size());
-    for (const auto& [key, value] : joint.drive.list()) {
-      hash.add(std::string_view(key));
-      std::visit([&hash](const auto& setting) { hash.add(setting); }, value);
-    }
-  }
-  for (const GroupDescription& group : robot.groups) {
-    add_all(group.name, group.joints.size());
-    for (const std::size_t joint : group.joints) hash.add(joint);
-  }
+  DescriptionHash hash;
+  hash.add(robot);
   return hash.value();
 }
 

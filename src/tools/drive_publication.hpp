@@ -18,6 +18,7 @@
 #include <string_view>
 #include <utility>
 
+#include "takt/core/fields.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
 #include "takt/platform/segment.hpp"
@@ -31,14 +32,13 @@ namespace takt::tools {
 /// The vehicle's state, as known to its driver. Times are those of the system's steady clock
 /// (CLOCK_MONOTONIC).
 struct VehicleStatus {
-  static constexpr std::string_view schema = "stamp i64, heard i64, charge f64, state u8, cause u8, _ u8[6]";
-
   Time stamp{};         ///< time of writing: the present, while the program lives
   Time heard{};         ///< sending time of the last received telemetry; Time{}: never
   double charge = NAN;  ///< of the battery, 0..1; NaN: unknown or too old
   vehicle::SupervisorState state = vehicle::SupervisorState::starting;
   vehicle::StopCause cause = vehicle::StopCause::none;  ///< of the stop that is active
-  std::array<std::uint8_t, 6> unused{};
+
+  TAKT_FIELDS(VehicleStatus, stamp, heard, charge, state, cause)
 };
 
 class DrivePublication {

@@ -145,27 +145,27 @@ T number_at(const std::byte* place) {
   return number;
 }
 
-nlohmann::ordered_json scalar_at(shm::Scalar type, const std::byte* place) {
+nlohmann::ordered_json scalar_at(Scalar type, const std::byte* place) {
   switch (type) {
-    case shm::Scalar::u8:
+    case Scalar::u8:
       return number_at<std::uint8_t>(place);
-    case shm::Scalar::u16:
+    case Scalar::u16:
       return number_at<std::uint16_t>(place);
-    case shm::Scalar::u32:
+    case Scalar::u32:
       return number_at<std::uint32_t>(place);
-    case shm::Scalar::u64:
+    case Scalar::u64:
       return number_at<std::uint64_t>(place);
-    case shm::Scalar::i8:
+    case Scalar::i8:
       return number_at<std::int8_t>(place);
-    case shm::Scalar::i16:
+    case Scalar::i16:
       return number_at<std::int16_t>(place);
-    case shm::Scalar::i32:
+    case Scalar::i32:
       return number_at<std::int32_t>(place);
-    case shm::Scalar::i64:
+    case Scalar::i64:
       return number_at<std::int64_t>(place);
-    case shm::Scalar::f32:
+    case Scalar::f32:
       return number_at<float>(place);
-    case shm::Scalar::f64:
+    case Scalar::f64:
       return number_at<double>(place);
   }
   return nullptr;

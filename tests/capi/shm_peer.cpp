@@ -22,15 +22,11 @@ struct Pose {
   double position[6];
   std::int64_t stamp;
   std::uint8_t mode;
-  std::uint8_t unused[7];
+
+  TAKT_FIELDS(Pose, position, stamp, mode)
 };
 
 }  // namespace
-
-template <>
-struct takt::shm::Schema<Pose> {
-  static constexpr std::string_view text = "position f64[6], stamp i64, mode u8, _ u8[7]";
-};
 
 namespace {
 

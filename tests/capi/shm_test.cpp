@@ -24,7 +24,8 @@ struct Pose {
   double position[6];
   std::int64_t stamp;
   std::uint8_t mode;
-  std::uint8_t unused[7];
+
+  TAKT_FIELDS(Pose, position, stamp, mode)
 };
 constexpr const char* pose_schema = "position f64[6], stamp i64, mode u8, _ u8[7]";
 
@@ -119,11 +120,6 @@ std::int32_t read(takt_value_reader* reader, Pose& value) {
 }
 
 }  // namespace
-
-template <>
-struct takt::shm::Schema<Pose> {
-  static constexpr std::string_view text = pose_schema;
-};
 
 TEST_CASE("a process moves joints through the C API, and they are safe when it is gone") {
   Shared shared;

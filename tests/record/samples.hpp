@@ -54,7 +54,7 @@ struct RandomFields {
 template <class Fields>
 Fields random_fields(std::mt19937_64& random) {
   Fields fields;
-  Fields::fields(fields, RandomFields{random});
+  for_each_field(fields, RandomFields{random});
   return fields;
 }
 

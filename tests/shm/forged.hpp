@@ -11,7 +11,7 @@ namespace takt::test::forged {
 
 inline constexpr std::string_view small = "aaaaaa u8[16],uBkaqFbFlxnwb u8";
 inline constexpr std::string_view large = "a u8[1040000],unBbukxlDFuee u8";
-static_assert(small.size() == large.size() && shm::fnv1a(small) == shm::fnv1a(large));
+static_assert(small.size() == large.size() && fnv1a(small) == fnv1a(large));
 
 /// Makes the elements of a layout's first exchange larger.
 inline void enlarge(std::byte* memory) {

@@ -203,7 +203,7 @@ TEST_CASE("the schema is kept with the exchange, and a changed one is noticed") 
   Memory memory = written();
   const auto layout = Layout::read(memory.all()).value();
   std::array<char, max_schema> text{};
-  CHECK(layout.schema(layout.exchanges()[0], text).value() == Schema<Reference>::text);
+  CHECK(layout.schema(layout.exchanges()[0], text).value() == schema_text<Reference>());
   CHECK(layout.schema(layout.exchanges()[2], text).value() == "value u8");
   for (Exchange copy : layout.exchanges()) {
     CHECK(layout.schema(copy, text));

@@ -24,26 +24,16 @@ struct Pose {
   double position[6];
   std::int64_t stamp;
   std::uint8_t mode;
-  std::uint8_t unused[7];
+
+  TAKT_FIELDS(Pose, position, stamp, mode)
 };
 struct alignas(64) Aligned {
   std::uint32_t words[32];
+
+  TAKT_FIELDS(Aligned, words)
 };
 
 }  // namespace
-
-template <>
-struct takt::shm::Schema<Pose> {
-  static constexpr std::string_view text = "position f64[6], stamp i64, mode u8, _ u8[7]";
-};
-template <>
-struct takt::shm::Schema<Aligned> {
-  static constexpr std::string_view text = "words u32[32]";
-};
-template <>
-struct takt::shm::Schema<test::Wide> {
-  static constexpr std::string_view text = "words u64[20]";
-};
 
 namespace {
 

@@ -8,6 +8,8 @@ namespace takt::test {
 
 struct Wide {
   std::array<std::uint64_t, 20> words{};
+
+  TAKT_FIELDS(Wide, words)
   static Wide of(std::uint64_t value) {
     Wide wide;
     wide.words.fill(value);

@@ -33,9 +33,9 @@ typedef enum takt_exchange_kind {
 /* A schema describes an element's memory as text, for example "position f64[6], stamp i64, mode u8, _ u8[7]".
  * It lists names and types (u8 u16 u32 u64 i8 i16 i32 i64 f32 f64), with arrays in brackets. Each field has
  * its natural alignment. Padding, also at the end, is a field named _. A schema has up to 424 characters and
- * 64 fields; an element up to 1 MiB. Programs that share an exchange need the same text; in C++ it is
- * takt::shm::Schema of the type (takt/shm/schema.hpp). Only C++ can declare an exchange of a type with larger
- * alignment than its fields; its ends can be made here. */
+ * 64 fields; an element up to 1 MiB. Programs that share an exchange need the same text; in C++
+ * takt::shm::schema_text() makes it (takt/shm/schema.hpp). Only C++ can declare an exchange of a type with
+ * larger alignment than its fields; its ends can be made here. */
 
 /* An exchange to create in a segment. */
 typedef struct takt_exchange {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "takt/core/fields.hpp"
 #include "takt/core/finite_math.hpp"
 
 namespace takt {
@@ -25,6 +26,7 @@ struct BasicJointLimits {
   Scalar jerk = std::numeric_limits<Scalar>::infinity();
   Scalar effort = std::numeric_limits<Scalar>::infinity();
 
+  TAKT_FIELDS(BasicJointLimits, position_min, position_max, velocity, acceleration, jerk, effort)
   friend constexpr bool operator==(const BasicJointLimits&, const BasicJointLimits&) = default;
 };
 using JointLimits = BasicJointLimits<double>;
@@ -36,6 +38,7 @@ struct BasicMotionState {
   Scalar velocity = 0;
   Scalar acceleration = 0;
 
+  TAKT_FIELDS(BasicMotionState, position, velocity, acceleration)
   friend constexpr bool operator==(const BasicMotionState&, const BasicMotionState&) = default;
 };
 using MotionState = BasicMotionState<double>;
@@ -137,6 +140,12 @@ class JointSet {
   }
 
   std::uint64_t bits_ = 0;
+};
+
+/// In memory, a JointSet is its bits (core/fields.hpp).
+template <>
+struct NumberOf<JointSet> {
+  using Type = std::uint64_t;
 };
 
 }  // namespace takt

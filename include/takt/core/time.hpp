@@ -27,6 +27,18 @@ struct Timeline {
 /// A point in time, in nanoseconds since the clock's epoch.
 using Time = Timeline::time_point;
 
+template <class T>
+struct NumberOf;
+/// In memory, a Duration and a Time are nanoseconds (core/fields.hpp).
+template <>
+struct NumberOf<Duration> {
+  using Type = std::int64_t;
+};
+template <>
+struct NumberOf<Time> {
+  using Type = std::int64_t;
+};
+
 /// Nanoseconds since the clock's epoch, for wires and files.
 [[nodiscard]] constexpr std::int64_t to_nanoseconds(Time time) noexcept {
   return time.time_since_epoch().count();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "takt/core/fields.hpp"
 #include "takt/core/finite_math.hpp"
 
 namespace takt::mobile {
@@ -15,6 +16,7 @@ struct BasicPose {
   Scalar y = 0;        ///< m
   Scalar heading = 0;  ///< rad, from the world's x axis, in (-pi, pi]
 
+  TAKT_FIELDS(BasicPose, x, y, heading)
   friend constexpr bool operator==(const BasicPose&, const BasicPose&) = default;
 };
 using Pose = BasicPose<double>;
@@ -26,6 +28,7 @@ struct BasicTwist {
   Scalar left = 0;      ///< m/s along y: zero for vehicles that cannot move sideways
   Scalar rotation = 0;  ///< rad/s
 
+  TAKT_FIELDS(BasicTwist, forward, left, rotation)
   friend constexpr bool operator==(const BasicTwist&, const BasicTwist&) = default;
 
   [[nodiscard]] friend constexpr BasicTwist operator*(Scalar factor, const BasicTwist& twist) noexcept {

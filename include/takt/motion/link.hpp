@@ -7,10 +7,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <type_traits>
 
+#include "takt/core/fields.hpp"
+#include "takt/core/hash.hpp"
 #include "takt/motion/request.hpp"
 #include "takt/motion/request_message.hpp"
 #include "takt/motion/snapshot.hpp"
@@ -25,6 +26,8 @@ namespace takt::motion {
 struct LinkEvent {
   std::uint64_t request = 0;  ///< number of the request that is given back; 0 = none
   Event event;                ///< `retired` is null
+
+  TAKT_FIELDS(LinkEvent, request, event)
 };
 static_assert(std::is_trivially_copyable_v<LinkEvent>);
 
@@ -64,73 +67,18 @@ struct alignas(shm::interference_size) Link {
 };
 static_assert(max_request_record <= Link::request_bytes / 8);
 
-namespace detail {
-
-/// FNV-1a over whole numbers.
-[[nodiscard]] constexpr std::uint64_t hash_of(std::initializer_list<std::uint64_t> numbers) noexcept {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const std::uint64_t number : numbers) hash = (hash ^ number) * 0x100000001b3;
-  return hash;
-}
-
-[[nodiscard]] constexpr std::uint64_t layout_of_event() noexcept {
-  return hash_of({sizeof(LinkEvent), offsetof(LinkEvent, event), sizeof(Event), offsetof(Event, goal),
-                  offsetof(Event, state), offsetof(Event, reason), offsetof(Event, joint),
-                  offsetof(Event, time), offsetof(Event, quantity), offsetof(Event, value),
-                  offsetof(Event, limit), offsetof(Event, duration), offsetof(Event, speed_excess),
-                  offsetof(Event, received), offsetof(Event, handed_over), offsetof(Event, first_reference)});
-}
-
-[[nodiscard]] constexpr std::uint64_t layout_of_state() noexcept {
-  using robot::HardwareCounters;
-  return hash_of({sizeof(Snapshot),
-                  offsetof(Snapshot, time),
-                  offsetof(Snapshot, state),
-                  offsetof(Snapshot, reason),
-                  offsetof(Snapshot, reason_joint),
-                  offsetof(Snapshot, joint_count),
-                  offsetof(Snapshot, reason_value),
-                  offsetof(Snapshot, reason_limit),
-                  offsetof(Snapshot, active_goals),
-                  offsetof(Snapshot, loop),
-                  offsetof(LoopSnapshot, cycles),
-                  offsetof(LoopSnapshot, overruns),
-                  offsetof(LoopSnapshot, lateness),
-                  offsetof(LoopSnapshot, busy),
-                  offsetof(Snapshot, hardware),
-                  offsetof(HardwareCounters, frames_sent),
-                  offsetof(HardwareCounters, frames_received),
-                  offsetof(HardwareCounters, frames_refused),
-                  offsetof(HardwareCounters, frames_malformed),
-                  offsetof(HardwareCounters, frames_unexpected),
-                  offsetof(HardwareCounters, frames_starved),
-                  offsetof(HardwareCounters, starved),
-                  offsetof(Snapshot, joints),
-                  sizeof(JointSnapshot),
-                  offsetof(JointSnapshot, command),
-                  offsetof(JointSnapshot, reference),
-                  offsetof(JointSnapshot, measured_position),
-                  offsetof(JointSnapshot, measured_velocity),
-                  offsetof(JointSnapshot, measured_effort),
-                  offsetof(JointSnapshot, goal),
-                  offsetof(JointSnapshot, goal_time),
-                  offsetof(JointSnapshot, speed),
-                  offsetof(JointSnapshot, speed_excess),
-                  offsetof(JointSnapshot, drive),
-                  offsetof(JointSnapshot, fault),
-                  offsetof(MotionState, position),
-                  offsetof(MotionState, velocity),
-                  offsetof(MotionState, acceleration)});
-}
-
-}  // namespace detail
-
-/// A hash over the offset of each member that passes through a link. Two processes with equal values agree on
-/// the meaning of its bytes. Not 0.
-inline constexpr std::uint64_t link_layout =
-    detail::hash_of({Link::version, sizeof(Link), offsetof(Link, requests), offsetof(Link, events),
-                     offsetof(Link, state), offsetof(Link, request_memory), offsetof(Link, event_memory),
-                     detail::layout_of_event(), detail::layout_of_state()});
+/// A hash over the layout of all that passes through a link. Two processes with equal values agree on the
+/// meaning of its bytes. Not 0.
+inline constexpr std::uint64_t link_layout = [] {
+  Fnv1a hash;
+  for (const std::uint64_t number :
+       {std::size_t{Link::version}, sizeof(Link), offsetof(Link, requests), offsetof(Link, events),
+        offsetof(Link, state), offsetof(Link, request_memory), offsetof(Link, event_memory)})
+    hash.number(number);
+  hash.number(layout_hash<LinkEvent>);
+  hash.number(layout_hash<Snapshot>);
+  return hash.value();
+}();
 static_assert(link_layout != 0);
 
 /// Tells whether the other side's beat still changes.

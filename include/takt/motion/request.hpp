@@ -106,6 +106,9 @@ struct Event {
   Time first_reference{};           ///< state active: when its first reference was on the bus
   /// The request that is given back; null: none.
   Request* retired = nullptr;
+
+  TAKT_FIELDS(Event, goal, state, reason, joint, time, quantity, value, limit, duration, speed_excess,
+              received, handed_over, first_reference, retired)
 };
 static_assert(std::is_trivially_copyable_v<Event>);
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "takt/core/fields.hpp"
 #include "takt/core/joint.hpp"
 #include "takt/core/time.hpp"
 #include "takt/motion/error.hpp"
@@ -54,6 +55,9 @@ struct JointSnapshot {
   double speed_excess = 0;       ///< worst relative excess of a limit by changes of the speed
   DriveState drive = DriveState::unknown;
   std::uint32_t fault = 0;  ///< the drive's own fault word; 0 = none
+
+  TAKT_FIELDS(JointSnapshot, command, reference, measured_position, measured_velocity, measured_effort, goal,
+              goal_time, speed, speed_excess, drive, fault)
 };
 
 /// Timing of the loop since its start.
@@ -62,6 +66,8 @@ struct LoopSnapshot {
   std::uint64_t overruns = 0;  ///< periods without a cycle
   Duration lateness{};         ///< of this cycle: wake-up time minus due time
   Duration busy{};             ///< of the previous cycle: from wake-up to the end of its work
+
+  TAKT_FIELDS(LoopSnapshot, cycles, overruns, lateness, busy)
 };
 
 /// The robot at one cycle. Copyable bytewise.
@@ -77,6 +83,9 @@ struct Snapshot {
   LoopSnapshot loop;
   robot::HardwareCounters hardware;
   std::array<JointSnapshot, max_joints> joints{};  ///< by the robot's joint index
+
+  TAKT_FIELDS(Snapshot, time, state, reason, reason_joint, joint_count, reason_value, reason_limit,
+              active_goals, loop, hardware, joints)
 };
 static_assert(std::is_trivially_copyable_v<Snapshot>);
 

@@ -8,15 +8,15 @@
 //             ...       metadata: JSON (record/metadata.hpp), with the names and types of all fields below
 //   records   u32       size of the payload, at most max_record_size
 //             u32       type (RecordType)
-//             ...       payload: the fields of the structs below, in the order of their fields() functions
+//             ...       payload: the fields of the structs below, in the order of their lists
 //
 // Later editions may add record types and fields without a new version. A reader skips records of unknown
 // type and ignores bytes after the fields that it knows. The last record is `end`; a file without it is
 // truncated. Times are nanoseconds of the robot's clock, angles are radians. Two lanes write a file
 // (record/recorder.hpp): the records of one lane are in order, the lanes interleave.
 //
-// Each struct has one function, fields(), which names its fields. Writer, reader and the layout in the
-// metadata all use it. Encoding is real-time safe.
+// Each struct lists its fields once (core/fields.hpp). Writer, reader and the layout in the metadata all use
+// the list. Encoding is real-time safe.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +28,7 @@
 #include <string_view>
 
 #include "takt/core/bytes.hpp"
+#include "takt/core/fields.hpp"
 #include "takt/core/time.hpp"
 
 namespace takt::record {
@@ -47,7 +48,8 @@ inline constexpr Duration time_bound{std::int64_t{1} << 60};
 
 /// The type of a record and its payload.
 enum class RecordType : std::uint32_t {
-  /// Cycle, then one JointSample per joint of the metadata, then one JointSample::Added per joint.
+  /// Cycle, then the first edition of a JointSample for each joint of the metadata, then the further fields
+  /// of each.
   cycle = 1,
   event = 2,  ///< GoalEvent
   buses = 3,  ///< BusHeader, then one BusSample per bus of the metadata
@@ -66,16 +68,7 @@ struct Cycle {
   std::uint16_t reason = 0;        ///< key of Metadata::reasons: why the robot stops; 0: no fault
   std::uint32_t active_goals = 0;  ///< number of goals that are running
 
-  template <class Self, class Visitor>
-  static constexpr void fields(Self& self, Visitor&& field) {
-    field("time", self.time);
-    field("lateness", self.lateness);
-    field("busy", self.busy);
-    field("robot_state", self.robot_state);
-    field("reason_joint", self.reason_joint);
-    field("reason", self.reason);
-    field("active_goals", self.active_goals);
-  }
+  TAKT_FIELDS(Cycle, time, lateness, busy, robot_state, reason_joint, reason, active_goals)
   friend constexpr bool operator==(const Cycle&, const Cycle&) = default;
 };
 
@@ -89,28 +82,12 @@ struct JointSample {
   std::uint64_t goal = 0;         ///< the goal that owns the joint; 0: none
   double measured_effort = 0;     ///< N m or N; 0 if the drive does not report it
 
-  template <class Self, class Visitor>
-  static constexpr void fields(Self& self, Visitor&& field) {
-    field("command", self.command);
-    field("reference_position", self.reference_position);
-    field("reference_velocity", self.reference_velocity);
-    field("measured_position", self.measured_position);
-    field("measured_velocity", self.measured_velocity);
-    field("goal", self.goal);
-  }
-  /// Fields of a later edition. They follow the fields of all joints, so older readers ignore them.
-  struct Added;
+  TAKT_FIELDS(JointSample, command, reference_position, reference_velocity, measured_position,
+              measured_velocity, goal, measured_effort)
+  /// The number of fields in the first edition. The others follow those of all joints, so older readers
+  /// ignore them.
+  static constexpr std::size_t first_edition = 6;
   friend constexpr bool operator==(const JointSample&, const JointSample&) = default;
-};
-
-/// The fields of JointSample beyond its fields().
-struct JointSample::Added {
-  double measured_effort = 0;
-
-  template <class Self, class Visitor>
-  static constexpr void fields(Self& self, Visitor&& field) {
-    field("measured_effort", self.measured_effort);
-  }
 };
 
 /// A goal changed its state, or the server answered a request.
@@ -127,20 +104,8 @@ struct GoalEvent {
   Time handed_over{};        ///< when the request entered the loop's ring; 0: unknown
   Time first_reference{};    ///< when the first reference was written to the bus; 0: not yet
 
-  template <class Self, class Visitor>
-  static constexpr void fields(Self& self, Visitor&& field) {
-    field("at", self.at);
-    field("goal", self.goal);
-    field("state", self.state);
-    field("joint", self.joint);
-    field("reason", self.reason);
-    field("time", self.time);
-    field("value", self.value);
-    field("limit", self.limit);
-    field("received", self.received);
-    field("handed_over", self.handed_over);
-    field("first_reference", self.first_reference);
-  }
+  TAKT_FIELDS(GoalEvent, at, goal, state, joint, reason, time, value, limit, received, handed_over,
+              first_reference)
   friend constexpr bool operator==(const GoalEvent&, const GoalEvent&) = default;
 };
 
@@ -148,10 +113,7 @@ struct GoalEvent {
 struct BusHeader {
   Time time{};
 
-  template <class Self, class Visitor>
-  static constexpr void fields(Self& self, Visitor&& field) {
-    field("time", self.time);
-  }
+  TAKT_FIELDS(BusHeader, time)
   friend constexpr bool operator==(const BusHeader&, const BusHeader&) = default;
 };
 
@@ -161,12 +123,7 @@ struct BusSample {
   std::uint64_t frames = 0;   ///< frames carried since the start of the loop
   std::uint64_t refused = 0;  ///< frames rejected for lack of room since the start of the loop
 
-  template <class Self, class Visitor>
-  static constexpr void fields(Self& self, Visitor&& field) {
-    field("load", self.load);
-    field("frames", self.frames);
-    field("refused", self.refused);
-  }
+  TAKT_FIELDS(BusSample, load, frames, refused)
   friend constexpr bool operator==(const BusSample&, const BusSample&) = default;
 };
 
@@ -176,12 +133,7 @@ struct LoopTotals {
   std::uint64_t cycles = 0;    ///< completed periods
   std::uint64_t overruns = 0;  ///< missed periods
 
-  template <class Self, class Visitor>
-  static constexpr void fields(Self& self, Visitor&& field) {
-    field("time", self.time);
-    field("cycles", self.cycles);
-    field("overruns", self.overruns);
-  }
+  TAKT_FIELDS(LoopTotals, time, cycles, overruns)
   friend constexpr bool operator==(const LoopTotals&, const LoopTotals&) = default;
 };
 
@@ -189,10 +141,7 @@ struct LoopTotals {
 struct MarkHeader {
   Time time{};
 
-  template <class Self, class Visitor>
-  static constexpr void fields(Self& self, Visitor&& field) {
-    field("time", self.time);
-  }
+  TAKT_FIELDS(MarkHeader, time)
   friend constexpr bool operator==(const MarkHeader&, const MarkHeader&) = default;
 };
 
@@ -201,11 +150,7 @@ struct EndTotals {
   std::uint64_t records = 0;  ///< records before this one
   std::uint64_t dropped = 0;  ///< records lost because a lane was full
 
-  template <class Self, class Visitor>
-  static constexpr void fields(Self& self, Visitor&& field) {
-    field("records", self.records);
-    field("dropped", self.dropped);
-  }
+  TAKT_FIELDS(EndTotals, records, dropped)
   friend constexpr bool operator==(const EndTotals&, const EndTotals&) = default;
 };
 
@@ -256,36 +201,43 @@ struct FieldSizer {
 
 }  // namespace detail
 
-/// Writes all fields of one struct. Real-time safe.
-template <class Fields>
+/// Writes the fields first .. end-1 of one struct, by default all. Real-time safe.
+template <std::size_t first = 0, std::size_t end = std::size_t(-1), class Fields>
 constexpr void write_fields(ByteWriter& writer, const Fields& fields) noexcept {
-  Fields::fields(fields, detail::FieldWriter{writer});
+  for_each_field<first, end>(fields, detail::FieldWriter{writer});
 }
 
-/// Reads all fields of one struct. If a time lies beyond time_bound, sets that field to 0 and `times_ok` to
-/// false.
+/// Reads the fields first .. end-1 of one struct, by default all. If a time lies beyond time_bound, sets that
+/// field to 0 and `times_ok` to false.
+template <std::size_t first = 0, std::size_t end = std::size_t(-1), class Fields>
+constexpr void read_fields(ByteReader& reader, Fields& fields, bool& times_ok) noexcept {
+  for_each_field<first, end>(fields, detail::FieldReader{reader, times_ok});
+}
+
+/// Reads all fields of one struct, likewise.
 template <class Fields>
 [[nodiscard]] constexpr Fields read_fields(ByteReader& reader, bool& times_ok) noexcept {
   Fields fields;
-  Fields::fields(fields, detail::FieldReader{reader, times_ok});
+  read_fields(reader, fields, times_ok);
   return fields;
 }
 
-/// The size of all fields of one struct in bytes.
-template <class Fields>
+/// The size of these fields in bytes.
+template <class Fields, std::size_t first = 0, std::size_t end = std::size_t(-1)>
 [[nodiscard]] constexpr std::size_t fields_size() noexcept {
   std::size_t size = 0;
   const Fields fields;
-  Fields::fields(fields, detail::FieldSizer{size});
+  for_each_field<first, end>(fields, detail::FieldSizer{size});
   return size;
 }
 
 /// Sizes in bytes.
 inline constexpr std::size_t cycle_size = fields_size<Cycle>();
 inline constexpr std::size_t joint_sample_size = fields_size<JointSample>();
-inline constexpr std::size_t joint_sample_added_size = fields_size<JointSample::Added>();
+inline constexpr std::size_t joint_sample_added_size = fields_size<JointSample, JointSample::first_edition>();
 inline constexpr std::size_t bus_sample_size = fields_size<BusSample>();
-static_assert(cycle_size == 32 && joint_sample_size == 48 && bus_sample_size == 24);
+static_assert(cycle_size == 32 && joint_sample_size == 56 && joint_sample_added_size == 8 &&
+              bus_sample_size == 24);
 static_assert(fields_size<GoalEvent>() == 68);
 
 }  // namespace takt::record

@@ -41,21 +41,20 @@ class Lane {
  public:
   /// Allocates a ring of `ring_bytes` bytes, for records of `joints` joints and `buses` buses.
   Lane(std::size_t ring_bytes, std::size_t joints, std::size_t buses)
-      : ring_(ring_bytes), joints_(joints), buses_(buses), added_(joints) {}
+      : ring_(ring_bytes), joints_(joints), buses_(buses), samples_(joints) {}
 
   /// Records one period of the loop. Calls `joint(i)` once for each joint i, in order; it returns the
   /// JointSample.
   template <class JointAt>
   void cycle(const Cycle& cycle, JointAt&& joint) noexcept {
-    const std::size_t size = cycle_size + joints_ * (joint_sample_size + joint_sample_added_size);
+    const std::size_t size = cycle_size + joints_ * joint_sample_size;
     append(RecordType::cycle, size, [&](ByteWriter& writer) noexcept {
       write_fields(writer, cycle);
       for (std::size_t i = 0; i < joints_; ++i) {
-        const JointSample sample(joint(i));
-        write_fields(writer, sample);
-        added_[i] = {sample.measured_effort};
+        samples_[i] = joint(i);
+        write_fields<0, JointSample::first_edition>(writer, samples_[i]);
       }
-      for (const JointSample::Added& added : added_) write_fields(writer, added);
+      for (const JointSample& sample : samples_) write_fields<JointSample::first_edition>(writer, sample);
     });
   }
 
@@ -117,7 +116,7 @@ class Lane {
   shm::ByteRing ring_;
   std::size_t joints_;
   std::size_t buses_;
-  std::vector<JointSample::Added> added_;  // of the current cycle
+  std::vector<JointSample> samples_;  // of the current cycle
   std::atomic<std::uint64_t> dropped_{0};
 };
 

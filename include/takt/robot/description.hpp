@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "takt/core/fields.hpp"
 #include "takt/core/joint.hpp"
 #include "takt/core/time.hpp"
 #include "takt/robot/drive_settings.hpp"
@@ -41,6 +42,8 @@ struct BusDescription {
   std::string interface = "virtual";
   std::uint32_t bit_rate = 1'000'000;       ///< bit/s, arbitration phase
   std::uint32_t data_bit_rate = 5'000'000;  ///< bit/s, data phase of FD frames with bit-rate switch
+
+  TAKT_FIELDS(BusDescription, name, protocol, interface, bit_rate, data_bit_rate)
 };
 
 /// The physical joint behind a simulated drive; a linear joint has m and N. Ignored on real buses.
@@ -71,12 +74,17 @@ struct JointDescription {
   double following_error = 0.2;  ///< rad: |reference - measured| beyond this stops the robot
   double goal_tolerance = 0.02;  ///< rad: a goal succeeds when the joint is this close to its end
   PlantDescription plant;
+
+  TAKT_FIELDS(JointDescription, name, kind, limits, safe, counts_per_radian, rated_effort, bus, board,
+              channel, drive, following_error, goal_tolerance, plant)
 };
 
 /// A named set of joints.
 struct GroupDescription {
   std::string name;
   std::vector<std::size_t> joints;  ///< indices into RobotDescription::joints
+
+  TAKT_FIELDS(GroupDescription, name, joints)
 };
 
 /// The robot.
@@ -92,6 +100,9 @@ struct RobotDescription {
   std::vector<BusDescription> buses;
   std::vector<JointDescription> joints;
   std::vector<GroupDescription> groups;
+
+  TAKT_FIELDS(RobotDescription, name, period, overrun, overrun_limit, feedback_timeout, goal_time, buses,
+              joints, groups)
 
   /// The feedback timeout as a number of requests, one in each executed cycle; at least 1. A drive that
   /// leaves so many in a row unanswered is silent. A loop that paused sent no requests, so its pause does not

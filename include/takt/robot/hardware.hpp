@@ -36,6 +36,9 @@ struct HardwareCounters {
   std::uint64_t frames_starved = 0;     ///< never sent: replaced or expired before the bus had room
   JointSet starved;                     ///< the joints of those frames
 
+  TAKT_FIELDS(HardwareCounters, frames_sent, frames_received, frames_refused, frames_malformed,
+              frames_unexpected, frames_starved, starved)
+
   constexpr HardwareCounters& operator+=(const HardwareCounters& other) noexcept {
     frames_sent += other.frames_sent;
     frames_received += other.frames_received;

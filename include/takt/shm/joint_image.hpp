@@ -46,6 +46,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "takt/core/fields.hpp"
 #include "takt/core/joint.hpp"
 #include "takt/shm/broadcast_value.hpp"
 #include "takt/shm/error.hpp"
@@ -122,6 +123,9 @@ struct OwnerCommand {
   std::array<double, max_joints> acceleration{};
   std::array<double, max_joints> effort{};
   std::array<JointMode, max_joints> mode{};
+
+  TAKT_FIELDS(OwnerCommand, session, heartbeat, seen, stamp, wanted, position, velocity, acceleration, effort,
+              mode)
 
   /// The reference of one joint, which must be below max_joints.
   [[nodiscard]] JointReference reference(std::size_t joint) const noexcept {
@@ -218,6 +222,10 @@ struct JointImage {
   std::array<OwnerSlotAnswer, max_joint_slots> answer{};
   std::array<std::uint8_t, max_joint_slots> refused_joint{};  ///< joint of OwnerSlotAnswer::refused
 
+  TAKT_FIELDS(JointImage, cycle, started, stamp, joints, slots, position, velocity, effort, ref_position,
+              ref_velocity, ref_acceleration, ref_effort, safe, granted, mode, owner, phase, sent, session,
+              heartbeat, lost, rejected, error, error_joint, answer, refused_joint)
+
   /// The applied reference of one joint, which must be below max_joints.
   [[nodiscard]] JointReference reference(std::size_t joint) const noexcept {
     return {
@@ -226,36 +234,19 @@ struct JointImage {
 };
 
 /// The byte ranges of an image that its joints and owner slots use. All other bytes never change.
-[[nodiscard]] inline std::array<Piece, 22> pieces_in_use(const JointImage& image) noexcept {
-  const auto piece = [&](const auto& column, std::uint32_t rows) -> Piece {
+[[nodiscard]] inline auto pieces_in_use(const JointImage& image) noexcept {
+  constexpr std::size_t scalars = 5;
+  std::array<Piece, 1 + field_count<JointImage> - scalars> pieces;
+  pieces[0] = {0, offsetof(JointImage, position)};
+  std::size_t count = 1;
+  for_each_field<scalars>(image, [&]<class T>(std::string_view, const T& column) {
+    static_assert(max_joints != max_joint_slots);
     const auto* first = reinterpret_cast<const std::byte*>(column.data());
-    return {static_cast<std::size_t>(first - reinterpret_cast<const std::byte*>(&image)),
-            rows * sizeof(column[0])};
-  };
-  const auto of_joints = [&](const auto& column) { return piece(column, image.joints); };
-  const auto of_owner_slots = [&](const auto& column) { return piece(column, image.slots); };
-  return {Piece{0, offsetof(JointImage, position)},
-          of_joints(image.position),
-          of_joints(image.velocity),
-          of_joints(image.effort),
-          of_joints(image.ref_position),
-          of_joints(image.ref_velocity),
-          of_joints(image.ref_acceleration),
-          of_joints(image.ref_effort),
-          of_joints(image.safe),
-          of_joints(image.granted),
-          of_joints(image.mode),
-          of_joints(image.owner),
-          of_joints(image.phase),
-          of_owner_slots(image.sent),
-          of_owner_slots(image.session),
-          of_owner_slots(image.heartbeat),
-          of_owner_slots(image.lost),
-          of_owner_slots(image.rejected),
-          of_owner_slots(image.error),
-          of_owner_slots(image.error_joint),
-          of_owner_slots(image.answer),
-          of_owner_slots(image.refused_joint)};
+    const std::uint32_t rows = std::tuple_size_v<T> == max_joints ? image.joints : image.slots;
+    pieces[count++] = {static_cast<std::size_t>(first - reinterpret_cast<const std::byte*>(&image)),
+                       rows * sizeof(column[0])};
+  });
+  return pieces;
 }
 static_assert(std::is_trivially_copyable_v<JointImage> && std::is_standard_layout_v<JointImage> &&
               sizeof(JointImage) == 32 + max_joints * (9 * 8 + 3) + max_joint_slots * (8 + 4 * 4 + 2 + 3));
@@ -283,25 +274,6 @@ struct JointSlot {
 /// The hub is the producer of the image and the consumer of the owner slots. A motion process is the producer
 /// at one owner slot.
 struct JointSlots {};
-
-template <>
-struct Schema<OwnerCommand> {
-  static constexpr std::string_view text =
-      "session u32, heartbeat u32, seen u64, stamp i64, wanted u64, position f64[64], velocity f64[64], "
-      "acceleration f64[64], effort f64[64], mode u8[64]";
-};
-
-template <>
-struct Schema<JointImage> {
-  static constexpr std::string_view text =
-      "cycle u64, started u64, stamp i64, joints u32, slots u32, position f64[64], velocity f64[64], effort "
-      "f64[64], "
-      "ref_position f64[64], ref_velocity f64[64], ref_acceleration f64[64], ref_effort f64[64], safe "
-      "f64[64], granted u64[64], "
-      "mode u8[64], owner u8[64], phase u8[64], sent i64[32], session u32[32], heartbeat u32[32], lost "
-      "u32[32], "
-      "rejected u32[32], error u16[32], error_joint u8[32], answer u8[32], refused_joint u8[32]";
-};
 
 template <>
 struct ExchangeTraits<JointSlots> {

@@ -3,24 +3,22 @@
 // type (takt shm inspect, a script) reads values with the text.
 //
 //     struct Reference {
-//       double position[6];
-//       std::int64_t stamp;
-//       std::uint8_t mode;
-//       std::uint8_t unused[7];
-//     };
-//     template <>
-//     struct takt::shm::Schema<Reference> {
-//       static constexpr std::string_view text = "position f64[6], stamp i64, mode u8, _ u8[7]";
+//       std::array<double, 6> position{};
+//       takt::Time stamp{};
+//       std::uint8_t mode = 0;
+//
+//       TAKT_FIELDS(Reference, position, stamp, mode)
 //     };
 //
+// The compiler makes the text from the type's list of fields (core/fields.hpp), also of nested types:
+// "pose.x f64". Numbers have the text "value f64", and arrays of numbers "value f64[6]".
+//
 // A field is a name and a type: u8 u16 u32 u64 i8 i16 i32 i64 f32 f64, or an array of one of these. Commas
-// separate fields. Fields named _ are padding and are required. The compiler checks the total size and each
-// field's natural alignment. It cannot check the order or the types of the fields, so the author must.
-// Everything here is constexpr and real-time safe.
+// separate fields. Fields named _ are padding. Each field is at its natural alignment. Everything here is
+// constexpr and real-time safe.
 #pragma once
 
 #include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -28,35 +26,11 @@
 #include <string_view>
 #include <type_traits>
 
+#include "takt/core/fields.hpp"
+#include "takt/core/hash.hpp"
 #include "takt/shm/error.hpp"
 
 namespace takt::shm {
-
-/// Specialise it for each shared type, as above. Numbers, and std::array of numbers, have a schema already:
-/// "value f64[6]".
-template <class T>
-struct Schema;
-
-/// The schema of a type that has a member `static constexpr std::string_view schema`. Types of rooms that do
-/// not include this one use it.
-template <class T>
-requires std::convertible_to<decltype(T::schema), std::string_view>
-struct Schema<T> {
-  static constexpr std::string_view text = T::schema;
-};
-
-/// The type of a field, or of its array's elements.
-enum class Scalar : std::uint8_t { u8, u16, u32, u64, i8, i16, i32, i64, f32, f64 };
-
-/// The names in a schema's text, in the order of Scalar.
-inline constexpr std::array<std::string_view, 10> scalar_names = {"u8",  "u16", "u32", "u64", "i8",
-                                                                  "i16", "i32", "i64", "f32", "f64"};
-
-/// The size of a scalar, which is also its alignment, in bytes.
-[[nodiscard]] constexpr std::uint32_t bytes_of(Scalar type) noexcept {
-  constexpr std::array<std::uint8_t, 10> sizes = {1, 2, 4, 8, 1, 2, 4, 8, 4, 8};
-  return sizes[static_cast<std::size_t>(type)];
-}
 
 /// One field of a schema. The name points into the text.
 struct Field {
@@ -109,7 +83,7 @@ class SchemaScanner {
     rest_.remove_prefix(1);
     return true;
   }
-  /// Takes the next letters, digits and underscores. Returns an empty text if none come next.
+  /// Takes the next letters, digits, underscores and points. Returns an empty text if none come next.
   [[nodiscard]] constexpr std::string_view take_word() noexcept {
     skip_spaces();
     std::size_t length = 0;
@@ -124,7 +98,7 @@ class SchemaScanner {
     while (!rest_.empty() && rest_.front() == ' ') rest_.remove_prefix(1);
   }
   [[nodiscard]] static constexpr bool is_word(char c) noexcept {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
   }
 
   std::string_view rest_;
@@ -153,7 +127,8 @@ class SchemaScanner {
   Field field;
   field.name = scanner.take_word();
   if (field.name.empty() || field.name.size() > max_field_name) return std::nullopt;
-  if (field.name.front() >= '0' && field.name.front() <= '9') return std::nullopt;
+  if ((field.name.front() >= '0' && field.name.front() <= '9') || field.name.front() == '.')
+    return std::nullopt;
   const std::optional<Scalar> type = scalar_of(scanner.take_word());
   if (!type) return std::nullopt;
   field.type = *type;
@@ -199,13 +174,6 @@ class SchemaScanner {
   return fields;
 }
 
-/// FNV-1a with 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/). It detects mistakes, not malice.
-[[nodiscard]] constexpr std::uint64_t fnv1a(std::string_view text) noexcept {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<std::uint8_t>(c)) * 0x100000001b3;
-  return hash;
-}
-
 /// An element type that a program knows only at run time, by its schema. The text must outlive it.
 /// SpscRing<Opaque> is a ring of such elements (opaque.hpp).
 struct Opaque {
@@ -221,28 +189,104 @@ struct Opaque {
   }
 };
 
-/// A type with a schema.
-template <class T>
-concept Described = requires {
-  { Schema<T>::text } -> std::convertible_to<std::string_view>;
+namespace detail {
+
+/// Writes the schema of a type, number by number.
+class SchemaWriter {
+ public:
+  constexpr void operator()(const FieldPath& path, const NumberPlace& place) noexcept {
+    pad_to(place.offset);
+    if (length_ != 0) put(", ");
+    if (path.parent == nullptr) put("value");
+    put(path);
+    put(" ");
+    put(scalar_names[static_cast<std::size_t>(place.type)]);
+    if (place.is_array) put_count(place.count);
+    end_ = place.offset + place.count * bytes_of(place.type);
+  }
+  /// Adds padding up to this offset.
+  constexpr void pad_to(std::size_t offset) noexcept {
+    if (offset <= end_) return;
+    if (length_ != 0) put(", ");
+    put("_ u8");
+    put_count(offset - end_);
+    end_ = offset;
+  }
+
+  /// The number of characters, also if they do not fit.
+  [[nodiscard]] constexpr std::size_t length() const noexcept { return length_; }
+  [[nodiscard]] constexpr char at(std::size_t index) const noexcept { return text_[index]; }
+
+ private:
+  constexpr void put(const FieldPath& path) noexcept {
+    if (path.parent == nullptr) return;
+    put(*path.parent);
+    if (path.parent->parent != nullptr) put(".");
+    if (path.name.empty()) {
+      put_number(path.index);
+    } else {
+      put(path.name);
+    }
+  }
+  constexpr void put_count(std::size_t count) noexcept {
+    put("[");
+    put_number(count);
+    put("]");
+  }
+  constexpr void put_number(std::size_t number) noexcept {
+    if (number >= 10) put_number(number / 10);
+    const char digit = static_cast<char>('0' + number % 10);
+    put({&digit, 1});
+  }
+  constexpr void put(std::string_view piece) noexcept {
+    for (const char c : piece) {
+      if (length_ < text_.size()) text_[length_] = c;
+      ++length_;
+    }
+  }
+
+  std::array<char, max_schema> text_{};
+  std::size_t length_ = 0;
+  std::size_t end_ = 0;  ///< of the last field, in bytes
 };
 
-/// The schema of T. The compiler checks its form and its total size, but not the names and types of fields.
+template <class T>
+struct SchemaOf {
+  static constexpr SchemaWriter written = [] {
+    SchemaWriter writer;
+    for_each_number<T>(writer, {});
+    writer.pad_to(sizeof(T));
+    return writer;
+  }();
+  static_assert(written.length() <= max_schema, "the names of the fields are too long for one schema");
+  /// The text, with a NUL at its end.
+  static constexpr auto text = [] {
+    std::array<char, written.length() + 1> characters{};
+    for (std::size_t i = 0; i < written.length(); ++i) characters[i] = written.at(i);
+    return characters;
+  }();
+};
+
+}  // namespace detail
+
+/// A type with a schema: a number, an array of numbers, or a type with a list of fields.
+template <class T>
+concept Described = NumberField<T> || ArrayField<T> || HasFields<T>;
+
+/// The schema of T, followed by a NUL. The compiler rejects types without a layout, and those that exceed a
+/// limit above.
 template <class T>
 [[nodiscard]] constexpr std::string_view schema_text() noexcept {
   static_assert(std::is_trivially_copyable_v<T>,
                 "what is shared is copied as bytes: it must be trivially copyable");
   static_assert(sizeof(T) <= max_element, "an element that is shared has at most a mebibyte");
-  static_assert(Described<T>, "say what the type looks like: specialise takt::shm::Schema<T>");
+  static_assert(Described<T>, "list the fields of the type with TAKT_FIELDS (core/fields.hpp)");
   if constexpr (Described<T>) {
-    constexpr Result<Fields> fields = parse_schema(Schema<T>::text);
-    static_assert(
-        fields.has_value(),
-        "Schema<T>::text must be fields such as \"position f64[6], _ u8[7]\", each at its natural alignment");
-    static_assert(
-        !fields.has_value() || (*fields).bytes == sizeof(T),
-        "the fields of Schema<T>::text, with padding written as \"_ u8[7]\", must add up to sizeof(T)");
-    return Schema<T>::text;
+    constexpr const auto& text = detail::SchemaOf<T>::text;
+    constexpr std::string_view view(text.data(), text.size() - 1);
+    static_assert(parse_schema(view).has_value(),
+                  "a schema has at most 64 fields with names of at most 31 characters");
+    return view;
   } else {
     return {};
   }
@@ -251,51 +295,5 @@ template <class T>
 /// The hash that two programs compare.
 template <class T>
 inline constexpr std::uint64_t schema_hash = fnv1a(schema_text<T>());
-
-namespace detail {
-
-template <class T>
-concept Number = (std::integral<T> && !std::same_as<T, bool> && sizeof(T) <= 8) ||
-                 (std::floating_point<T> && sizeof(T) <= 8);
-
-template <Number T>
-[[nodiscard]] constexpr std::string_view number_name() noexcept {
-  constexpr std::size_t first = std::floating_point<T> ? 8 : std::signed_integral<T> ? 4 : 0;
-  constexpr std::size_t power = sizeof(T) == 8 ? 3 : sizeof(T) == 4 ? 2 : sizeof(T) == 2 ? 1 : 0;
-  return scalar_names[std::floating_point<T> ? first + (power - 2) : first + power];
-}
-
-/// "value f64" or "value f64[6]", built by the compiler.
-template <Number T, std::size_t count, bool is_array>
-struct NumberText {
-  static constexpr auto made = [] {
-    struct Text {
-      std::array<char, 32> characters{};
-      std::size_t length = 0;
-      constexpr void put(std::string_view piece) {
-        for (const char c : piece) characters[length++] = c;
-      }
-    } text;
-    text.put("value ");
-    text.put(number_name<T>());
-    if (!is_array) return text;
-    std::array<char, 20> digits{};
-    std::size_t first = digits.size();
-    for (std::size_t rest = count; rest != 0; rest /= 10)
-      digits[--first] = static_cast<char>('0' + rest % 10);
-    text.put("[");
-    text.put({digits.data() + first, digits.size() - first});
-    text.put("]");
-    return text;
-  }();
-  static constexpr std::string_view text{made.characters.data(), made.length};
-};
-
-}  // namespace detail
-
-template <detail::Number T>
-struct Schema<T> : detail::NumberText<T, 1, false> {};
-template <detail::Number T, std::size_t count>
-struct Schema<std::array<T, count>> : detail::NumberText<T, count, true> {};
 
 }  // namespace takt::shm

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "takt/core/error.hpp"
+#include "takt/core/fields.hpp"
 #include "takt/core/joint.hpp"
 #include "takt/trajectory/error.hpp"
 #include "takt/trajectory/quantity.hpp"
@@ -25,6 +26,7 @@ struct BasicJointTolerance {
   Scalar velocity = 0;
   Scalar acceleration = 0;
 
+  TAKT_FIELDS(BasicJointTolerance, position, velocity, acceleration)
   friend constexpr bool operator==(const BasicJointTolerance&, const BasicJointTolerance&) = default;
 };
 using JointTolerance = BasicJointTolerance<double>;

@@ -49,18 +49,14 @@ struct OdometryEstimate {
   static constexpr std::string_view frame = "odom";  ///< frame of the pose and its covariance
   /// frame of the twist: the middle of the rear axle
   static constexpr std::string_view child_frame = "base_link";
-  /// The layout for other processes (shm/schema.hpp): ns; m, m and rad in `frame`; m/s, m/s and rad/s in
-  /// `child_frame`. The covariance is row by row: xx, xy, x heading, yx, yy, y heading, heading x, heading y,
-  /// heading heading.
-  static constexpr std::string_view schema =
-      "stamp i64, x f64, y f64, heading f64, forward f64, left f64, rotation f64, covariance f64[9]";
-
   Time stamp{};  ///< of this estimate; never decreases. Time{} before the first block
   /// m and rad, in `frame`.
   mobile::Pose pose{};
   /// m/s and rad/s, in `child_frame`.
   mobile::Twist twist{};
   std::array<double, 9> covariance{};  ///< of (x, y, heading), row by row: m^2, m rad, rad^2
+
+  TAKT_FIELDS(OdometryEstimate, stamp, pose, twist, covariance)
 
   friend constexpr bool operator==(const OdometryEstimate&, const OdometryEstimate&) = default;
 };

@@ -41,6 +41,8 @@ struct Message {
   std::uint64_t ordinal = 0;
   std::array<std::uint64_t, bytes / 8 - 2> rest{};
 
+  TAKT_FIELDS(Message, sequence, ordinal, rest)
+
   static Message of(std::uint64_t sequence, std::uint64_t ordinal = 0) {
     Message message{sequence, ordinal, {}};
     for (std::size_t i = 0; i < message.rest.size(); ++i) message.rest[i] = message.expected(i);
@@ -281,8 +283,3 @@ struct SharedValue {
 };
 
 }  // namespace takt::test
-
-template <>
-struct takt::shm::Schema<takt::test::Message<64>> {
-  static constexpr std::string_view text = "sequence u64, ordinal u64, rest u64[6]";
-};

@@ -1,0 +1,122 @@
+// Calls into the thread that runs a context, between two of its cycles. The caller waits for a bounded time.
+// The context's thread neither allocates, frees nor waits: one load per cycle while there is no call.
+//
+// Calls run in the order in which they were posted. If no thread runs the context, the caller borrows it: it
+// runs all waiting calls itself, and no thread can start the context meanwhile.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "takt/component/error.hpp"
+#include "takt/core/error.hpp"
+#include "takt/core/time.hpp"
+
+namespace takt::component {
+
+/// Wakes the thread of a context. Real-time safe.
+class Wake {
+ public:
+  virtual ~Wake() = default;
+  /// May be called from any thread.
+  virtual void ring() noexcept = 0;
+};
+
+/// The default time that a caller waits for a context.
+inline constexpr Duration default_patience = std::chrono::milliseconds(500);
+
+/// The calls of one context, and which thread runs it.
+class BoundaryCalls {
+ public:
+  /// The most calls that wait at a time.
+  static constexpr std::uint32_t max_pending = 256;
+
+  BoundaryCalls() = default;
+  BoundaryCalls(const BoundaryCalls&) = delete;
+  BoundaryCalls& operator=(const BoundaryCalls&) = delete;
+
+  // ---- the caller: any thread but the context's; not real-time safe ----
+
+  /// Runs `call() noexcept -> Status` at the next boundary and returns its status. `call` is moved to the heap,
+  /// because it may outlive a caller that gives up: it holds values, not references to the caller's stack.
+  ///
+  /// Errors: timed_out (`call` did not run and will not); stuck (it is running, for longer than the patience
+  /// again); own_thread; busy; those of `call`.
+  template <class Call>
+  requires std::is_nothrow_invocable_r_v<Status, Call&>
+  [[nodiscard]] Status run(Call call, Duration patience = default_patience) {
+    return run(std::make_unique<NodeOf<Call>>(std::move(call)), patience);
+  }
+
+  /// Runs `call() noexcept -> Status` at some boundary, without waiting for it. Its status is lost.
+  template <class Call>
+  requires std::is_nothrow_invocable_r_v<Status, Call&>
+  void run_later(Call call) { run_later(std::unique_ptr<Node>(new NodeOf<Call>(std::move(call)))); }
+
+  /// Who is rung after a call was posted; null: nobody. Set it while no thread runs the context.
+  void set_wake(Wake* wake) noexcept { wake_.store(wake, std::memory_order_release); }
+  /// Rings, if somebody listens. Real-time safe.
+  void ring() const noexcept {
+    if (Wake* wake = wake_.load(std::memory_order_acquire)) wake->ring();
+  }
+
+  // ---- the context's thread; real-time safe ----
+
+  /// Makes this thread the one that runs the context. Errors: already_running.
+  [[nodiscard]] Status acquire() noexcept;
+  /// Runs the calls that came since the last boundary, at most max_pending.
+  void apply() noexcept {
+    // relaxed: the exchange in take() orders; a call that this load misses waits for the next boundary.
+    if (posted_.load(std::memory_order_relaxed) != nullptr) take();
+  }
+  /// Runs the last calls, and lets others run the context.
+  void release() noexcept;
+  /// Whether a thread runs the context.
+  [[nodiscard]] bool is_running() const noexcept {
+    return runner_.load(std::memory_order_acquire) == Runner::thread;
+  }
+
+ private:
+  enum class Runner : std::uint8_t { none, borrower, thread };
+  /// posted --> running --> done; or, if the caller gives up, posted --> cancelled --> released.
+  enum class Progress : std::uint8_t { posted, running, done, cancelled, released };
+
+  struct Node {
+    virtual ~Node() = default;
+    virtual Status invoke() noexcept = 0;
+
+    Node* next = nullptr;
+    Status status;
+    std::atomic<Progress> progress{Progress::posted};
+  };
+  template <class Call>
+  struct NodeOf final : Node {
+    explicit NodeOf(Call to_call) : call(std::move(to_call)) {}
+    Status invoke() noexcept override { return call(); }
+    Call call;
+  };
+
+  [[nodiscard]] Status run(std::unique_ptr<Node> node, Duration patience);
+  void run_later(std::unique_ptr<Node> node);
+  void post(Node* node) noexcept;
+  void take() noexcept;
+  [[nodiscard]] bool borrow() noexcept;
+  void give_back() noexcept;
+  void abandon(std::unique_ptr<Node> node);
+
+  std::atomic<Node*> posted_{nullptr};
+  std::atomic<std::uint32_t> pending_{0};
+  std::atomic<Runner> runner_{Runner::none};
+  std::atomic<Wake*> wake_{nullptr};
+  const BoundaryCalls* outer_ = nullptr;  ///< what the runner's thread ran before: composites nest
+  std::mutex abandoned_mutex_;            ///< callers only
+  std::vector<std::unique_ptr<Node>>
+      abandoned_;  ///< of callers that gave up, until the context lets go of them
+};
+
+}  // namespace takt::component

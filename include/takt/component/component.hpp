@@ -1,0 +1,166 @@
+// A component: the unit that takt runs, connects, configures, replaces and records. Devices and controllers
+// are components. A component derives from Component and declares its ports, parameters and services as
+// members:
+//
+//     struct Follower final : takt::component::Component {
+//       static constexpr takt::component::Metadata about{
+//           .type = "Follower", .version = "1.0.0", .vendor = "you", .category = "control",
+//           .description = "Drives the measured value to the wanted one."};
+//
+//       explicit Follower(std::string name) : Component(about, std::move(name)) {}
+//
+//       takt::component::InPort<double> wanted{*this, "wanted"};
+//       takt::component::OutPort<double> command{*this, "command"};
+//       takt::component::Parameter<double> gain{*this, "gain", {.value = 2, .min = 0, .max = 10}};
+//
+//       takt::Status on_execute(const takt::component::CycleTime& cycle) noexcept override {
+//         double value = 0;
+//         if (wanted.read(value) != takt::shm::Freshness::none) command.write(gain * value, cycle.time);
+//         return {};
+//       }
+//     };
+//
+// An execution context (execution_context.hpp) calls it. The callbacks of the cycle run in the context's
+// thread and must be real-time safe. They answer with a Status; an error leads to the state error. A component
+// participates in one context at a time, and can migrate to another between two cycles.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "takt/component/error.hpp"
+#include "takt/component/life_cycle.hpp"
+#include "takt/core/error.hpp"
+#include "takt/core/setup_error.hpp"
+#include "takt/core/time.hpp"
+
+namespace takt::component {
+
+class ExecutionContext;
+class PortBase;
+class ParameterBase;
+class ServiceBase;
+
+/// What a component is, for people and tools. A type declares it as a constant.
+struct Metadata {
+  std::string_view type;     ///< unique in a program: "Follower"
+  std::string_view version;  ///< "1.2.0"
+  std::string_view vendor;
+  std::string_view category;     ///< "control", "sensor", "vehicle"
+  std::string_view description;  ///< one sentence
+};
+
+/// The times of one cycle, as a component sees them.
+struct CycleTime {
+  Time time{};          ///< nominal time of the cycle
+  Duration period{};    ///< since the component's previous cycle, by its rate; 0 in contexts without a period
+  Duration measured{};  ///< since the context's previous cycle, measured
+  std::uint64_t index = 0;  ///< cycles of the context before this one
+};
+
+/// A name of a component, port, parameter or service: 1 to 31 letters, digits, '_', '-' or '.'.
+[[nodiscard]] constexpr bool is_valid_name(std::string_view name) noexcept {
+  if (name.empty() || name.size() > 31) return false;
+  for (const char c : name) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (!letter && !(c >= '0' && c <= '9') && c != '_' && c != '-' && c != '.') return false;
+  }
+  return true;
+}
+
+/// The base of all components. Its address is its identity, so it cannot be copied or moved.
+class Component {
+ public:
+  /// `metadata` must outlive the component. The name is unique among the components of a program.
+  Component(const Metadata& metadata, std::string name) : metadata_(&metadata), name_(std::move(name)) {}
+  Component(const Component&) = delete;
+  Component& operator=(const Component&) = delete;
+  /// A component must have left its context before.
+  virtual ~Component() = default;
+
+  // ---- set-up: called once, outside the cycle; may allocate and throw ----
+
+  /// Prepares the component. An error leaves it created, and the caller gets the explanation.
+  [[nodiscard]] virtual SetupResult<void> on_initialize() { return {}; }
+  /// Checks a proposed set of parameter values, which have passed the rules of each parameter. Called outside
+  /// the cycle, from any thread: it reads `proposed()` of the parameters and nothing that the cycle changes.
+  [[nodiscard]] virtual SetupResult<void> on_check() const { return {}; }
+  /// Ends the component for good.
+  virtual void on_finalize() noexcept {}
+
+  // ---- the context's thread; real-time safe ----
+
+  /// The context starts or stops, in any state of the component.
+  virtual void on_startup(const CycleTime& /*cycle*/) noexcept {}
+  virtual void on_shutdown(const CycleTime& /*cycle*/) noexcept {}
+  /// The component becomes active. An error leads to the state error.
+  [[nodiscard]] virtual Status on_activate(const CycleTime& /*cycle*/) noexcept { return {}; }
+  /// One cycle of an active component.
+  [[nodiscard]] virtual Status on_execute(const CycleTime& /*cycle*/) noexcept { return {}; }
+  /// The end of one cycle: all components of the context have executed.
+  [[nodiscard]] virtual Status on_state_update(const CycleTime& /*cycle*/) noexcept { return {}; }
+  /// The component stops being active, also on its way to the state error.
+  virtual void on_deactivate(const CycleTime& /*cycle*/) noexcept {}
+  /// The component enters the state error.
+  virtual void on_abort(const CycleTime& /*cycle*/) noexcept {}
+  /// One cycle in the state error.
+  virtual void on_error(const CycleTime& /*cycle*/) noexcept {}
+  /// A reset is requested. An error keeps the state error.
+  [[nodiscard]] virtual Status on_reset(const CycleTime& /*cycle*/) noexcept { return {}; }
+  /// The component's rate has changed, for example by a migration.
+  virtual void on_rate_change(const CycleTime& /*cycle*/) noexcept {}
+
+  // ---- what it is; any thread ----
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const Metadata& metadata() const noexcept { return *metadata_; }
+  /// The present state.
+  [[nodiscard]] ComponentState state() const noexcept { return state_.load(std::memory_order_acquire); }
+  /// The context in which it participates; null: none.
+  [[nodiscard]] ExecutionContext* context() const noexcept {
+    return context_.load(std::memory_order_acquire);
+  }
+  /// The reason of the state error; Room::none in other states.
+  [[nodiscard]] Error error() const noexcept {
+    const std::uint32_t bits = error_.load(std::memory_order_relaxed);
+    return {static_cast<Room>(bits >> 16), static_cast<std::uint16_t>(bits)};
+  }
+  /// Its members, in the order of their declaration.
+  [[nodiscard]] const std::vector<PortBase*>& ports() const noexcept { return ports_; }
+  [[nodiscard]] const std::vector<ParameterBase*>& parameters() const noexcept { return parameters_; }
+  [[nodiscard]] const std::vector<ServiceBase*>& services() const noexcept { return services_; }
+
+  /// Leads from created to inactive. add() of a context does it if it was not done. Not real-time safe.
+  /// Errors: wrong_state; threw; duplicate_name or bad_name of a member; those of on_initialize().
+  [[nodiscard]] SetupResult<void> initialize();
+  /// Leads to finalised. Not real-time safe. Errors: wrong_state (active); already_participates.
+  [[nodiscard]] Status finalize() noexcept;
+
+ private:
+  friend class ExecutionContext;
+  friend class PortBase;
+  friend class ParameterBase;
+  friend class ServiceBase;
+
+  // Only the thread that runs the context, or its owner while no thread runs it, changes the state.
+  // release: who sees the state also sees what the callbacks did before.
+  void set_state(ComponentState state, Error error = {}) noexcept {
+    error_.store(std::uint32_t{static_cast<std::uint16_t>(error.room)} << 16 | error.code,
+                 std::memory_order_relaxed);
+    state_.store(state, std::memory_order_release);
+  }
+
+  const Metadata* metadata_;
+  std::string name_;
+  std::vector<PortBase*> ports_;
+  std::vector<ParameterBase*> parameters_;
+  std::vector<ServiceBase*> services_;
+  std::atomic<ComponentState> state_{ComponentState::created};
+  std::atomic<std::uint32_t> error_{0};
+  std::atomic<ExecutionContext*> context_{nullptr};
+};
+
+}  // namespace takt::component

@@ -1,0 +1,250 @@
+// An execution context runs components, in a thread of the caller's choice. Each cycle has three sweeps over
+// the components, in their order:
+//
+//   1 transitions    failures of the last cycle, then all requests and migrations that have arrived
+//   2 execute        on_execute() of active components that are due, on_error() of those in the state error
+//   3 state update   on_state_update() of the active ones, after all have executed
+//
+// The context does not know the time. drivers.hpp runs it periodically, on events, by ticks, or in virtual
+// time. Requests may come from any thread at any time. They take effect at the next cycle boundary, in the
+// context's thread, and answer within a bounded time. Without a thread that runs the context, they take effect
+// at once, in the caller's thread.
+//
+// The cycle is real-time safe: it neither allocates, locks nor waits.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "takt/component/boundary_calls.hpp"
+#include "takt/component/component.hpp"
+#include "takt/core/error.hpp"
+#include "takt/core/setup_error.hpp"
+#include "takt/core/time.hpp"
+
+namespace takt::component {
+
+/// What a context does when a component runs longer than its budget.
+enum class BudgetAction : std::uint8_t {
+  count,       ///< counts it
+  deactivate,  ///< leads the component to inactive at the beginning of the next cycle
+  error,       ///< leads it to the state error, with over_budget
+};
+
+/// Where and how often a component runs in its context.
+struct Placement {
+  int order = 0;              ///< lower runs first; equal ones run in the order of their arrival
+  std::uint32_t divisor = 1;  ///< the component runs in each divisor-th cycle of the context
+  std::uint32_t phase = 0;    ///< cycles; the index of its cycles modulo the divisor
+  Duration budget{};          ///< for one on_execute(); 0: not measured
+  BudgetAction over_budget = BudgetAction::count;
+};
+
+/// A component in a context, as data.
+struct Participant {
+  Component* component = nullptr;
+  ComponentState state = ComponentState::inactive;
+  Error error;  ///< reason of the state error
+  Placement placement;
+  std::uint64_t executions = 0;   ///< calls of on_execute() in this context
+  std::uint64_t over_budget = 0;  ///< of them, those beyond the budget
+  Duration last{};                ///< duration of the last on_execute(), if it has a budget
+  Duration longest{};             ///< of the longest one
+};
+
+/// The component moves to another context and keeps its state.
+struct Migration {
+  Component* component = nullptr;
+  ExecutionContext* to = nullptr;
+  Placement placement;
+};
+
+/// A set of changes that take effect together: all in one boundary of one context, or none.
+struct Switch {
+  std::vector<Component*> deactivate;  ///< active ones, in this order
+  /// Inactive ones, in this order. A component in both lists restarts.
+  std::vector<Component*> activate;
+  std::vector<Migration> migrate;  ///< inactive, active or failed ones
+};
+
+/// The result of a switch.
+struct SwitchResult {
+  Status status;
+  Component* culprit = nullptr;  ///< which component a request or callback failed for; null: none
+  Error cause;                   ///< what its callback answered, for rolled_back and rollback_failed
+};
+
+/// The configuration of a context.
+struct ContextConfig {
+  std::string name = "main";
+  Duration period{};  ///< nominal, for CycleTime::period; 0: none
+  std::size_t max_components = 128;
+};
+
+/// Tells the time for budgets. Real-time safe.
+class BudgetClock {
+ public:
+  virtual ~BudgetClock() = default;
+  [[nodiscard]] virtual Time now() noexcept = 0;
+};
+
+/// Runs components. See the top of this file.
+class ExecutionContext {
+ public:
+  explicit ExecutionContext(ContextConfig config = {});
+  ExecutionContext(const ExecutionContext&) = delete;
+  ExecutionContext& operator=(const ExecutionContext&) = delete;
+  /// No thread may run the context any more. Its components participate in no context then.
+  ~ExecutionContext();
+
+  // ---- requests: any thread but the context's; bounded; not real-time safe ----
+  //
+  // Each returns the errors of BoundaryCalls::run() besides its own.
+
+  /// Lets a component participate, as inactive. Initializes it first if it is created.
+  /// Errors: already_participates, too_many_components, bad_rate, wrong_state (finalised); those of
+  /// Component::initialize().
+  [[nodiscard]] SetupResult<void> add(Component& component, const Placement& placement = {},
+                                      Duration patience = default_patience);
+  /// Ends the participation. Errors: not_a_participant, wrong_state (active).
+  [[nodiscard]] Status remove(Component& component, Duration patience = default_patience);
+
+  /// Leads an inactive component to active. If on_activate() fails, the component is in the state error.
+  /// Errors: not_a_participant, wrong_state; that of on_activate().
+  [[nodiscard]] Status activate(Component& component, Duration patience = default_patience);
+  /// Leads an active component to inactive. Errors: not_a_participant, wrong_state.
+  [[nodiscard]] Status deactivate(Component& component, Duration patience = default_patience);
+  /// Leads a failed component to inactive. Errors: not_a_participant, wrong_state; that of on_reset().
+  [[nodiscard]] Status reset(Component& component, Duration patience = default_patience);
+  /// Changes order, rate and budget. Errors: not_a_participant, bad_rate.
+  [[nodiscard]] Status place(Component& component, const Placement& placement,
+                             Duration patience = default_patience);
+
+  /// Applies a set of changes in one boundary, or none of them. If an activation fails, the components return
+  /// to their previous states: the failed one to inactive, after on_abort(), those activated before it to
+  /// inactive, and those deactivated before it to active. A component whose return fails is in the state error.
+  ///
+  /// Errors: not_a_participant, wrong_state, named_twice, bad_rate, too_many_components (of a target);
+  /// rolled_back, rollback_failed.
+  [[nodiscard]] SwitchResult apply(const Switch& request, Duration patience = default_patience);
+
+  /// The components, in their order.
+  [[nodiscard]] Result<std::vector<Participant>> participants(Duration patience = default_patience);
+
+  /// Runs `call() noexcept -> Status` between two cycles, in the context's thread (boundary_calls.hpp).
+  template <class Call>
+  [[nodiscard]] Status call(Call call, Duration patience = default_patience) {
+    return calls_.run(std::move(call), patience);
+  }
+
+  /// The state of a component here; created for a stranger. Any thread; real-time safe.
+  [[nodiscard]] ComponentState state_of(const Component& component) const noexcept {
+    return component.context() == this ? component.state() : ComponentState::created;
+  }
+
+  // ---- running it: one thread; real-time safe ----
+
+  /// Makes this thread the context's. Calls on_startup() of all components. Errors: already_running.
+  [[nodiscard]] Status start(Time now) noexcept;
+  /// One cycle. `now` is its nominal time; `measured` the time since the cycle before.
+  void run_cycle(Time now, Duration measured) noexcept;
+  /// Calls on_shutdown() of all components, and lets another thread start the context.
+  void stop(Time now) noexcept;
+
+  /// The three sweeps of run_cycle(), for composites.
+  void transitions(Time now, Duration measured) noexcept;
+  void execute() noexcept;
+  void state_update() noexcept;
+
+  /// Asks the driver to stop after the present cycle. Any thread.
+  void request_stop() noexcept {
+    stop_.store(true, std::memory_order_release);
+    calls_.ring();
+  }
+  /// Whether a stop was requested. start() clears it.
+  [[nodiscard]] bool stop_requested() const noexcept { return stop_.load(std::memory_order_acquire); }
+
+  // ---- what it is; any thread; real-time safe ----
+
+  [[nodiscard]] const std::string& name() const noexcept { return config_.name; }
+  [[nodiscard]] Duration period() const noexcept { return config_.period; }
+  /// Changes the nominal period, while no thread runs the context. Errors: already_running; bad_rate (not
+  /// positive).
+  [[nodiscard]] Status set_period(Duration period, Duration patience = default_patience);
+  [[nodiscard]] bool is_running() const noexcept { return calls_.is_running(); }
+  /// The number of cycles since the context exists.
+  [[nodiscard]] std::uint64_t cycles() const noexcept { return cycles_.load(std::memory_order_acquire); }
+  /// The component whose callback runs at this moment; null: none. For a watchdog.
+  [[nodiscard]] const Component* running_component() const noexcept {
+    return at_.load(std::memory_order_relaxed);
+  }
+  /// Who wakes the context's thread after a request. Set it while no thread runs the context.
+  void set_wake(Wake* wake) noexcept { calls_.set_wake(wake); }
+  /// Wakes the context's thread, if it sleeps until an event.
+  void wake() const noexcept { calls_.ring(); }
+  /// The clock of the budgets; null: none, so budgets are not measured. Set it while no thread runs the context.
+  void set_budget_clock(BudgetClock* clock) noexcept { clock_ = clock; }
+
+ private:
+  struct Slot {
+    Participant row;
+    std::uint32_t wait = 0;  ///< cycles until it is due
+    bool due = false;        ///< in this cycle
+    bool failing = false;    ///< leads to the transition fail, at the beginning of the next cycle
+    bool retiring = false;   ///< leads to deactivate, likewise
+  };
+  /// A component on its way from another context. The target owns it, and frees it outside the cycle.
+  struct Arrival {
+    Slot slot;
+    Arrival* next = nullptr;
+    std::atomic<bool> over{false};  ///< adopted, or withdrawn
+  };
+  struct SwitchJob;
+
+  [[nodiscard]] Slot* find(const Component* component) noexcept;
+  [[nodiscard]] std::uint32_t wait_of(const Placement& placement) const noexcept;
+  [[nodiscard]] CycleTime time_of(const Slot& slot) const noexcept;
+  void insert(const Slot& slot) noexcept;
+  void erase(Slot* slot) noexcept;
+  void adopt() noexcept;
+  void settle(Slot& slot) noexcept;
+
+  [[nodiscard]] Status transit(Slot& slot, Transition transition, Error reason = {}) noexcept;
+  Status call_back(Slot& slot, Callback callback) noexcept;
+  void set_state(Slot& slot, ComponentState state, Error reason = {}) noexcept;
+  void failed(Slot& slot, Error reason) noexcept;
+  void execute_with_budget(Slot& slot, const CycleTime& time) noexcept;
+
+  [[nodiscard]] Status check(const SwitchJob& job, Component*& culprit) noexcept;
+  void perform(SwitchJob& job) noexcept;
+  void roll_back(SwitchJob& job, std::size_t activated) noexcept;
+  [[nodiscard]] Result<Arrival*> expect_arrival(Duration patience);
+  void withdraw(Arrival* arrival);
+  static void withdraw_all(const SwitchJob& job);
+  void settle_arrivals(Duration patience);
+  void push(Arrival* arrival) noexcept;
+  [[nodiscard]] Status request(Component& component, Transition transition, Duration patience);
+
+  ContextConfig config_;
+  BoundaryCalls calls_;
+  std::vector<Slot> slots_;   ///< reserved at construction
+  std::size_t reserved_ = 0;  ///< slots for migrations that were prepared
+  std::atomic<Arrival*> arrivals_{nullptr};
+  std::mutex expected_mutex_;                       ///< callers only
+  std::vector<std::unique_ptr<Arrival>> expected_;  ///< arrivals that are not over, and some that are
+  BudgetClock* clock_ = nullptr;
+  Time now_{};
+  Duration measured_{};
+  std::uint64_t index_ = 0;
+  bool unsettled_ = false;  ///< a slot is failing or retiring
+  std::atomic<std::uint64_t> cycles_{0};
+  std::atomic<const Component*> at_{nullptr};
+  std::atomic<bool> stop_{false};
+};
+
+}  // namespace takt::component
