@@ -9,6 +9,8 @@
 
 #include "boundary.hpp"
 #include "mobile.hpp"
+#include "takt/core/fields.hpp"
+#include "takt/shm/schema.hpp"
 #include "vehicle_client.hpp"
 #include "vehicle_description.hpp"
 
@@ -26,14 +28,15 @@ struct takt_vehicle_drive {
   takt_vehicle_client client;
 };
 
+TAKT_FIELDS_OF(takt_pose, x, y, heading)
+TAKT_FIELDS_OF(takt_twist, forward, left, rotation)
+TAKT_FIELDS_OF(takt_odometry_estimate, stamp_ns, pose, twist, covariance)
+
 namespace {
 
 // C and C++ programs publish the same bytes.
-static_assert(sizeof(takt_odometry_estimate) == sizeof(OdometryEstimate));
-static_assert(offsetof(takt_odometry_estimate, pose) == offsetof(OdometryEstimate, pose));
-static_assert(offsetof(takt_odometry_estimate, twist) == offsetof(OdometryEstimate, twist));
-static_assert(offsetof(takt_odometry_estimate, covariance) == offsetof(OdometryEstimate, covariance));
-static_assert(std::string_view(TAKT_ODOMETRY_SCHEMA) == OdometryEstimate::schema);
+static_assert(takt::same_layout<takt_odometry_estimate, OdometryEstimate>());
+static_assert(std::string_view(TAKT_ODOMETRY_SCHEMA) == takt::shm::schema_text<OdometryEstimate>());
 static_assert(std::string_view(TAKT_ODOMETRY_FRAME) == OdometryEstimate::frame);
 static_assert(std::string_view(TAKT_ODOMETRY_CHILD_FRAME) == OdometryEstimate::child_frame);
 

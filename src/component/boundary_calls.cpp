@@ -6,8 +6,8 @@
 namespace takt::component {
 namespace {
 
-/// The context that this thread runs or has borrowed; null: none.
-thread_local const BoundaryCalls* present = nullptr;
+/// Its address identifies the thread.
+thread_local char this_thread = 0;
 
 using WallClock = std::chrono::steady_clock;
 
@@ -16,9 +16,8 @@ using WallClock = std::chrono::steady_clock;
 // A caller posts its call, and then waits until somebody has run it: the context's thread, or whoever borrows
 // the idle context. So a call that is posted while the context stops is never forgotten.
 Status BoundaryCalls::run(std::unique_ptr<Node> node, Duration patience) {
-  for (const BoundaryCalls* mine = present; mine != nullptr; mine = mine->outer_) {
-    if (mine == this) return fail(Errc::own_thread);
-  }
+  // relaxed: only a store of this thread itself can be found equal.
+  if (thread_.load(std::memory_order_relaxed) == &this_thread) return fail(Errc::own_thread);
   // relaxed: the count only bounds the work of one boundary.
   if (pending_.fetch_add(1, std::memory_order_relaxed) >= max_pending) {
     pending_.fetch_sub(1, std::memory_order_relaxed);
@@ -98,14 +97,16 @@ void BoundaryCalls::take() noexcept {
 bool BoundaryCalls::borrow() noexcept {
   Runner none = Runner::none;
   if (!runner_.compare_exchange_strong(none, Runner::borrower, std::memory_order_acquire)) return false;
-  outer_ = std::exchange(present, this);
+  mark_thread();
   return true;
 }
 
 void BoundaryCalls::give_back() noexcept {
-  present = outer_;
+  thread_.store(nullptr, std::memory_order_relaxed);
   runner_.store(Runner::none, std::memory_order_release);
 }
+
+void BoundaryCalls::mark_thread() noexcept { thread_.store(&this_thread, std::memory_order_relaxed); }
 
 Status BoundaryCalls::acquire() noexcept {
   // A borrower gives back after a few calls, so this loop ends.
@@ -115,7 +116,7 @@ Status BoundaryCalls::acquire() noexcept {
     if (none == Runner::thread) return fail(Errc::already_running);
     std::this_thread::yield();
   }
-  outer_ = std::exchange(present, this);
+  mark_thread();
   return {};
 }
 

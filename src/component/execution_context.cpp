@@ -151,7 +151,6 @@ void ExecutionContext::settle(Slot& slot) noexcept {
 
 Status ExecutionContext::start(Time now) noexcept {
   if (const Status status = calls_.acquire(); !status) return status;
-  stop_.store(false, std::memory_order_relaxed);
   now_ = now;
   measured_ = {};
   adopt();
@@ -169,6 +168,8 @@ void ExecutionContext::stop(Time now) noexcept {
   now_ = now;
   adopt();
   for (Slot& slot : slots_) call_back(slot, Callback::on_shutdown);
+  // relaxed: the release of the runner publishes it to the next one.
+  stop_.store(false, std::memory_order_relaxed);
   calls_.release();
 }
 

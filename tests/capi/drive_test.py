@@ -20,7 +20,7 @@ from bindings import *  # the library, named in the first argument, and its stru
 from vehicle_programs import PATIENCE, Program, links, wait_for
 
 TAKT = sys.argv[2]
-ODOMETRY = b"stamp i64, x f64, y f64, heading f64, forward f64, left f64, rotation f64, covariance f64[9]"
+ODOMETRY = b"stamp i64, pose.x f64, pose.y f64, pose.heading f64, twist.forward f64, twist.left f64, twist.rotation f64, covariance f64[9]"
 VEHICLE = b"stamp i64, heard i64, charge f64, state u8, cause u8, _ u8[6]"
 DRIVING, STOPPED = constants("DRIVE", "DRIVING STOPPED")
 (REQUESTED,) = constants("STOP_CAUSE", "REQUESTED")

@@ -30,7 +30,7 @@ struct Pose {
 constexpr const char* pose_schema = "position f64[6], stamp i64, mode u8, _ u8[7]";
 
 constexpr Pose pose(int number) {
-  return {{0.5 * number, 1, 2, 3, 4, -1.0 * number}, number, static_cast<std::uint8_t>(number), {}};
+  return {{0.5 * number, 1, 2, 3, 4, -1.0 * number}, number, static_cast<std::uint8_t>(number)};
 }
 bool is_pose(const Pose& found, int number) {
   const Pose expected = pose(number);

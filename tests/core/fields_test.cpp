@@ -62,7 +62,7 @@ struct Description {
 };
 
 template <class T>
-constexpr bool is_complete = takt::detail::lists_each_field<T>(takt_fields(std::type_identity<T>{}));
+constexpr bool is_complete = takt::fields_detail::lists_each_field<T>(takt_fields(std::type_identity<T>{}));
 
 }  // namespace
 
@@ -144,5 +144,5 @@ TEST_CASE("the layout's hash changes with a name, a type or a place") {
 
 TEST_CASE("a list in another order has no layout") {
   CHECK(is_complete<Misplaces>);
-  CHECK_FALSE(takt::detail::in_order(takt::fields_of<Misplaces>()));
+  CHECK_FALSE(takt::fields_detail::in_order(takt::fields_of<Misplaces>()));
 }

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "takt/core/fields.hpp"
+
 namespace takt::test {
 
 struct Wide {

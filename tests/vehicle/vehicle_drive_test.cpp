@@ -87,12 +87,12 @@ TEST_CASE("a program that has only the schema of an estimate finds its fields wh
   const std::size_t pose = offsetof(OdometryEstimate, pose);
   const std::size_t twist = offsetof(OdometryEstimate, twist);
   CHECK(at("stamp") == offsetof(OdometryEstimate, stamp));
-  CHECK(at("x") == pose + offsetof(mobile::Pose, x));
-  CHECK(at("y") == pose + offsetof(mobile::Pose, y));
-  CHECK(at("heading") == pose + offsetof(mobile::Pose, heading));
-  CHECK(at("forward") == twist + offsetof(mobile::Twist, forward));
-  CHECK(at("left") == twist + offsetof(mobile::Twist, left));
-  CHECK(at("rotation") == twist + offsetof(mobile::Twist, rotation));
+  CHECK(at("pose.x") == pose + offsetof(mobile::Pose, x));
+  CHECK(at("pose.y") == pose + offsetof(mobile::Pose, y));
+  CHECK(at("pose.heading") == pose + offsetof(mobile::Pose, heading));
+  CHECK(at("twist.forward") == twist + offsetof(mobile::Twist, forward));
+  CHECK(at("twist.left") == twist + offsetof(mobile::Twist, left));
+  CHECK(at("twist.rotation") == twist + offsetof(mobile::Twist, rotation));
   CHECK(at("covariance") == offsetof(OdometryEstimate, covariance));
 }
 

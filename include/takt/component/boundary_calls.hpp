@@ -71,6 +71,7 @@ class BoundaryCalls {
   [[nodiscard]] Status acquire() noexcept;
   /// Runs the calls that came since the last boundary, at most max_pending.
   void apply() noexcept {
+    mark_thread();
     // relaxed: the exchange in take() orders; a call that this load misses waits for the next boundary.
     if (posted_.load(std::memory_order_relaxed) != nullptr) take();
   }
@@ -103,6 +104,7 @@ class BoundaryCalls {
 
   [[nodiscard]] Status run(std::unique_ptr<Node> node, Duration patience);
   void run_later(std::unique_ptr<Node> node);
+  void mark_thread() noexcept;
   void post(Node* node) noexcept;
   void take() noexcept;
   [[nodiscard]] bool borrow() noexcept;
@@ -112,9 +114,10 @@ class BoundaryCalls {
   std::atomic<Node*> posted_{nullptr};
   std::atomic<std::uint32_t> pending_{0};
   std::atomic<Runner> runner_{Runner::none};
+  /// The thread that runs or has borrowed the context, as the address of one of its variables.
+  std::atomic<const void*> thread_{nullptr};
   std::atomic<Wake*> wake_{nullptr};
-  const BoundaryCalls* outer_ = nullptr;  ///< what the runner's thread ran before: composites nest
-  std::mutex abandoned_mutex_;            ///< callers only
+  std::mutex abandoned_mutex_;  ///< callers only
   std::vector<std::unique_ptr<Node>>
       abandoned_;  ///< of callers that gave up, until the context lets go of them
 };

@@ -166,7 +166,7 @@ class ExecutionContext {
     stop_.store(true, std::memory_order_release);
     calls_.ring();
   }
-  /// Whether a stop was requested. start() clears it.
+  /// Whether a stop was requested, also before the start. stop() clears it.
   [[nodiscard]] bool stop_requested() const noexcept { return stop_.load(std::memory_order_acquire); }
 
   // ---- what it is; any thread; real-time safe ----

@@ -128,7 +128,7 @@ template <NumberField T>
   return static_cast<Scalar>(std::signed_integral<Number> ? 4 + power : power);
 }
 
-namespace detail {
+namespace fields_detail {
 
 /// The elements of an array: std::array or a C array.
 template <class T>
@@ -174,19 +174,20 @@ template <class T, class... M, class... Offset>
   return size_of(list) == sizeof(T);
 }
 
-}  // namespace detail
+}  // namespace fields_detail
 
 /// An array of a field: std::array, or a C array in a C struct.
 template <class T>
 concept ArrayField = requires {
-  typename detail::ElementsOf<T>::Type;
+  typename fields_detail::ElementsOf<T>::Type;
 };
 
 /// The list of T, a tuple of Member.
 template <HasFields T>
 [[nodiscard]] constexpr auto fields_of() noexcept {
   constexpr auto list = takt_fields(std::type_identity<T>{});
-  static_assert(detail::lists_each_field<T>(list), "TAKT_FIELDS must name each field of the type once");
+  static_assert(fields_detail::lists_each_field<T>(list),
+                "TAKT_FIELDS must name each field of the type once");
   return list;
 }
 
@@ -210,7 +211,7 @@ constexpr void for_each_field(T& object, Visit&& visit) {
 
 // ---- the layout of a type in memory ----
 
-namespace detail {
+namespace fields_detail {
 
 /// Whether each member begins where the one before it ends, or behind that.
 template <class T, class... M, class... Offset>
@@ -261,13 +262,13 @@ constexpr void hash_member(Fnv1a& hash, const Member<T, M, Offset>& member) noex
   hash_layout<M>(hash);
 }
 
-}  // namespace detail
+}  // namespace fields_detail
 
 /// A hash over the names, types and offsets of T's fields, and of the fields of these.
 template <class T>
 inline constexpr std::uint64_t layout_hash = [] {
   Fnv1a hash;
-  detail::hash_layout<T>(hash);
+  fields_detail::hash_layout<T>(hash);
   return hash.value();
 }();
 
@@ -294,7 +295,7 @@ constexpr void for_each_number(Visit& visit, const FieldPath& path, NumberPlace 
     place.type = scalar_of<T>();
     visit(path, place);
   } else if constexpr (ArrayField<T>) {
-    using Elements = detail::ElementsOf<T>;
+    using Elements = fields_detail::ElementsOf<T>;
     using Element = typename Elements::Type;
     if constexpr (HasFields<Element>) {
       for (std::size_t i = 0; i < Elements::size; ++i, place.offset += sizeof(Element))
@@ -312,7 +313,8 @@ constexpr void for_each_number(Visit& visit, const FieldPath& path, NumberPlace 
       inner.offset += member.offset();
       for_each_number<M>(visit, FieldPath{&path, member.name}, inner);
     };
-    std::apply([&](const auto&... member) { (visit_member(member), ...); }, detail::ordered_fields_of<T>());
+    std::apply([&](const auto&... member) { (visit_member(member), ...); },
+               fields_detail::ordered_fields_of<T>());
   }
 }
 

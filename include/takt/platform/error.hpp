@@ -43,6 +43,7 @@ enum class Errc : std::uint16_t {
   no_permission = 31,
   no_such_serial_line = 32,
   serial_line_busy = 33,
+  wait_failed = 34,
   no_key_file = 60,
   key_file_exists = 61,
   key_file_owner = 62,
@@ -125,6 +126,8 @@ enum class Errc : std::uint16_t {
       return "there is no serial line of this name";
     case Errc::serial_line_busy:
       return "another program uses the serial line";
+    case Errc::wait_failed:
+      return "the system cannot wait for these descriptors";
     case Errc::no_key_file:
       return "there is no readable key file of this name";
     case Errc::key_file_exists:

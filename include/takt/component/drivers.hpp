@@ -1,0 +1,203 @@
+// Who runs an execution context, and when:
+//
+//   run_periodically()  at absolute deadlines, on any Clock (rt/periodic_loop.hpp)
+//   run_on_events()     when an event, a tick or a request arrives
+//   VirtualTime         several contexts in simulated time, as fast as the processor goes
+//   Composite           inside a component of another context
+//
+// A program that owns its loop calls start(), run_cycle() and stop() itself. All functions here run in the
+// caller's thread until somebody calls ExecutionContext::request_stop(). ContextThread starts a thread for them.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "takt/component/component.hpp"
+#include "takt/component/execution_context.hpp"
+#include "takt/core/error.hpp"
+#include "takt/core/time.hpp"
+#include "takt/rt/periodic_loop.hpp"
+
+namespace takt::component {
+
+/// Makes a Clock the clock of budgets. The clock must outlive it.
+template <Clock C>
+class BudgetClockOf final : public BudgetClock {
+ public:
+  explicit BudgetClockOf(C& clock) noexcept : clock_(&clock) {}
+  [[nodiscard]] Time now() noexcept override { return clock_->now(); }
+
+ private:
+  C* clock_;
+};
+
+/// Runs the context once per period until a stop is requested. The period is config.period, which becomes the
+/// context's. `statistics` receives the loop's statistics at the end. Real-time safe after set-up.
+/// Errors: already_running; those of PeriodicLoop::create().
+template <Clock C>
+[[nodiscard]] Status run_periodically(ExecutionContext& context, C& clock, const rt::PeriodicConfig& config,
+                                      rt::LoopStatistics* statistics = nullptr) {
+  auto loop = rt::PeriodicLoop<C>::create(clock, config);
+  if (!loop) return fail(loop.error());
+  if (const Status status = context.set_period(config.period); !status) return status;
+  BudgetClockOf<C> budgets(clock);
+  context.set_budget_clock(&budgets);
+  Time last = clock.now();
+  if (const Status status = context.start(last); !status) return status;
+  loop->run([&](const rt::Tick& tick) noexcept {
+    context.run_cycle(tick.due, tick.woke - std::exchange(last, tick.woke));
+    return context.stop_requested() ? rt::Verdict::stop : rt::Verdict::proceed;
+  });
+  context.stop(clock.now());
+  context.set_budget_clock(nullptr);
+  if (statistics != nullptr) *statistics = loop->statistics();
+  return {};
+}
+
+/// Where a context that runs on events waits. platform/event_waiter.hpp waits for file descriptors, too.
+/// * wait_until(deadline): returns at the deadline, after a ring(), or earlier.
+/// * ring(): ends the present wait, or the next one. From any thread; real-time safe.
+template <class W>
+concept WaitsForEvents = requires(W& waiter, Time deadline) {
+  { waiter.wait_until(deadline) }
+  noexcept;
+  { waiter.ring() }
+  noexcept;
+};
+
+/// Counts ticks that other threads post. None is lost: n ticks are n cycles.
+class TickCounter {
+ public:
+  /// Posts ticks and wakes the context. Real-time safe; from any thread.
+  void post(const ExecutionContext& context, std::uint32_t ticks = 1) noexcept {
+    // release: the cycle sees what was written before the tick.
+    ticks_.fetch_add(ticks, std::memory_order_release);
+    context.wake();
+  }
+  /// Takes all ticks that were posted.
+  [[nodiscard]] std::uint32_t take() noexcept { return ticks_.exchange(0, std::memory_order_acquire); }
+
+ private:
+  std::atomic<std::uint32_t> ticks_{0};
+};
+
+/// Runs the context on events until a stop is requested: one cycle for each posted tick; without ticks, one
+/// cycle after each wake-up. `silence` is the longest time without a cycle; such a cycle finds no event.
+/// Errors: already_running.
+template <Clock C, WaitsForEvents W>
+[[nodiscard]] Status run_on_events(ExecutionContext& context, C& clock, W& waiter, TickCounter& ticks,
+                                   Duration silence = std::chrono::milliseconds(100)) {
+  struct Bell final : Wake {
+    explicit Bell(W& to_ring) noexcept : rung(&to_ring) {}
+    void ring() noexcept override { rung->ring(); }
+    W* rung;
+  } bell(waiter);
+  BudgetClockOf<C> budgets(clock);
+  context.set_wake(&bell);
+  context.set_budget_clock(&budgets);
+  Time last = clock.now();
+  const Status status = context.start(last);
+  while (status && !context.stop_requested()) {
+    waiter.wait_until(clock.now() + silence);
+    const std::uint32_t due = std::max<std::uint32_t>(ticks.take(), 1);
+    for (std::uint32_t i = 0; i < due; ++i) {
+      const Time now = clock.now();
+      context.run_cycle(now, now - std::exchange(last, now));
+    }
+  }
+  if (status) context.stop(clock.now());
+  context.set_wake(nullptr);
+  context.set_budget_clock(nullptr);
+  return status;
+}
+
+/// Runs several contexts in simulated time, in one thread, always in the same order: by due time, and at equal
+/// times in the order of add(). Due times are integer multiples of the period, so nothing drifts.
+class VirtualTime {
+ public:
+  explicit VirtualTime(Time start = Time{}) noexcept : now_(start) {}
+  VirtualTime(const VirtualTime&) = delete;
+  VirtualTime& operator=(const VirtualTime&) = delete;
+  /// Stops the contexts.
+  ~VirtualTime() {
+    for (const Entry& entry : entries_) entry.context->stop(now_);
+  }
+
+  /// Adds a context, which must outlive this object, and starts it. It runs first at `phase` from now. Not
+  /// real-time safe. Errors: bad_rate; already_running.
+  [[nodiscard]] Status add(ExecutionContext& context, Duration period, Duration phase = {}) {
+    if (period <= Duration(0) || phase < Duration(0)) return fail(Errc::bad_rate);
+    if (const Status status = context.set_period(period); !status) return status;
+    if (const Status status = context.start(now_); !status) return status;
+    entries_.push_back({&context, period, now_ + phase});
+    return {};
+  }
+
+  /// Runs all cycles that are due before `end`, and sets the time to `end`. Real-time safe.
+  void run_until(Time end) noexcept {
+    for (;;) {
+      const auto next = std::min_element(entries_.begin(), entries_.end(),
+                                         [](const Entry& a, const Entry& b) { return a.due < b.due; });
+      if (next == entries_.end() || next->due >= end) break;
+      now_ = next->due;
+      next->context->run_cycle(now_, next->period);
+      next->due += next->period;
+    }
+    now_ = std::max(now_, end);
+  }
+
+  [[nodiscard]] Time now() const noexcept { return now_; }
+
+ private:
+  struct Entry {
+    ExecutionContext* context;
+    Duration period;
+    Time due;
+  };
+
+  Time now_;
+  std::vector<Entry> entries_;
+};
+
+/// A component that runs others: the context inside it does one cycle in each cycle of the composite. The
+/// components inside follow the composite's state: they run while it is active. Requests to them go to
+/// inner(), and take effect at the composite's next cycle.
+class Composite : public Component {
+ public:
+  /// Context of at most `max_components`.
+  explicit Composite(std::string name, std::size_t max_components = 128)
+      : Component(about, name),
+        inner_({.name = std::move(name), .period = {}, .max_components = max_components}) {}
+
+  static constexpr Metadata about{.type = "Composite",
+                                  .version = "1.0.0",
+                                  .vendor = "takt",
+                                  .category = "composite",
+                                  .description = "Runs other components in its own cycle."};
+
+  /// The context inside.
+  [[nodiscard]] ExecutionContext& inner() noexcept { return inner_; }
+
+  [[nodiscard]] Status on_activate(const CycleTime& cycle) noexcept override {
+    return inner_.start(cycle.time);
+  }
+  [[nodiscard]] Status on_execute(const CycleTime& cycle) noexcept override {
+    inner_.transitions(cycle.time, cycle.measured);
+    inner_.execute();
+    return {};
+  }
+  [[nodiscard]] Status on_state_update(const CycleTime& /*cycle*/) noexcept override {
+    inner_.state_update();
+    return {};
+  }
+  void on_deactivate(const CycleTime& cycle) noexcept override { inner_.stop(cycle.time); }
+
+ private:
+  ExecutionContext inner_;
+};
+
+}  // namespace takt::component

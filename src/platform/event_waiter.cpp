@@ -1,0 +1,76 @@
+#include "takt/platform/event_waiter.hpp"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <string>
+#include <utility>
+
+#include "platform/descriptor.hpp"
+#include "takt/platform/error.hpp"
+#include "takt/platform/steady_clock.hpp"
+
+namespace takt::platform {
+
+SetupResult<EventWaiter> EventWaiter::create(const std::vector<int>& descriptors) {
+  detail::Descriptor bell(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  detail::Descriptor poll(::epoll_create1(EPOLL_CLOEXEC));
+  if (!bell.is_open() || !poll.is_open()) return fail(Errc::wait_failed, detail::text_of(errno));
+  const auto add = [&](int descriptor) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = descriptor;
+    return ::epoll_ctl(poll.get(), EPOLL_CTL_ADD, descriptor, &event) == 0;
+  };
+  if (!add(bell.get())) return fail(Errc::wait_failed, detail::text_of(errno));
+  for (const int descriptor : descriptors) {
+    if (!add(descriptor))
+      return fail(Errc::wait_failed,
+                  "descriptor " + std::to_string(descriptor) + ": " + detail::text_of(errno));
+  }
+  return EventWaiter(bell.release(), poll.release());
+}
+
+EventWaiter::EventWaiter(EventWaiter&& other) noexcept
+    : bell_(std::exchange(other.bell_, -1)), poll_(std::exchange(other.poll_, -1)) {}
+
+EventWaiter::~EventWaiter() {
+  if (bell_ >= 0) ::close(bell_);
+  if (poll_ >= 0) ::close(poll_);
+}
+
+void EventWaiter::wait_until(Time deadline) noexcept {
+  // acquire: what a ringer wrote before its ring is visible. A ring before this exchange is not slept over, and
+  // one after it finds `asleep` and writes to the bell.
+  std::uint32_t state = idle;
+  if (!state_.compare_exchange_strong(state, asleep, std::memory_order_acquire)) {
+    state_.store(idle, std::memory_order_relaxed);
+    return;
+  }
+  const Duration left = std::max(deadline - SteadyClock().now(), Duration(0));
+  timespec timeout{};
+  timeout.tv_sec = left.count() / 1'000'000'000;
+  timeout.tv_nsec = left.count() % 1'000'000'000;
+  epoll_event event{};
+  if (::epoll_pwait2(poll_, &event, 1, &timeout, nullptr) < 0 && errno == ENOSYS) {
+    const auto milliseconds = std::min<Duration::rep>((left.count() + 999'999) / 1'000'000, 1'000'000);
+    (void)::epoll_wait(poll_, &event, 1, static_cast<int>(milliseconds));
+  }
+  // acquire: as above, for a ring that ended the sleep.
+  if (state_.exchange(idle, std::memory_order_acquire) != rung) return;
+  std::uint64_t rings = 0;
+  (void)!::read(bell_, &rings, sizeof rings);
+}
+
+void EventWaiter::ring() noexcept {
+  // release: the woken thread sees what was written before.
+  if (state_.exchange(rung, std::memory_order_release) != asleep) return;
+  const std::uint64_t one = 1;
+  (void)!::write(bell_, &one, sizeof one);  // cannot block; a full counter wakes, too
+}
+
+}  // namespace takt::platform
