@@ -6,6 +6,7 @@
 
 #include "takt/app/error.hpp"
 #include "takt/can/error.hpp"
+#include "takt/component/error.hpp"
 #include "takt/control/error.hpp"
 #include "takt/core/error.hpp"
 #include "takt/mobile/error.hpp"
@@ -40,6 +41,8 @@ namespace takt {
       return describe(static_cast<shm::Errc>(error.code));
     case Room::rt:
       return describe(static_cast<rt::Errc>(error.code));
+    case Room::component:
+      return describe(static_cast<component::Errc>(error.code));
     case Room::robot:
       return describe(static_cast<robot::Errc>(error.code));
     case Room::motion:
@@ -56,7 +59,6 @@ namespace takt {
       return describe(static_cast<secure::Errc>(error.code));
     case Room::none:
     case Room::core:
-    case Room::component:
     case Room::controllers:
     case Room::capi:
       break;

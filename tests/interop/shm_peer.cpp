@@ -57,18 +57,18 @@ int main(int argc, char** argv) {
   if (!goals || !first || !second || !references || !requests || !text || !goal || !state || !events)
     return 1;
   references->owner_slot.beat(SteadyClock().now());
-  const Reference reference{{0.25, -1}, 123456789012, 3, {}};
+  const Reference reference{{0.25, -1}, 123456789012, 3};
   const std::array<std::byte, 4> record{};
   for (int i = 0; i < 5; ++i) (void)references->end.try_push(reference);
   for (std::uint64_t i = 0; i < 3; ++i) (void)requests->end.try_push(i);
   (void)text->end.try_write(record);
-  goal->end.write({{1, 2}, -7, 1, {}});
+  goal->end.write({{1, 2}, -7, 1});
   for (int i = 0; i < 4; ++i) state->end->write(reference);
   for (int i = 0; i < 20; ++i) events->end.write(0.5f);
   for (int i = 0; i < 6; ++i) (void)goals->end.try_push(0.5f);
-  first->end.write({{}, 1, 0, {}});
-  second->end.write({{}, 2, 0, {}});
-  first->end.write({{}, 3, 0, {}});
+  first->end.write({{}, 1, 0});
+  second->end.write({{}, 2, 0});
+  first->end.write({{}, 3, 0});
   std::puts("ready");
   std::fflush(stdout);
   while (std::getchar() != EOF) {

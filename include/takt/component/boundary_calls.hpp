@@ -59,10 +59,12 @@ class BoundaryCalls {
   void run_later(Call call) { run_later(std::unique_ptr<Node>(new NodeOf<Call>(std::move(call)))); }
 
   /// Who is rung after a call was posted; null: nobody. Set it while no thread runs the context.
-  void set_wake(Wake* wake) noexcept { wake_.store(wake, std::memory_order_release); }
+  // seq_cst, here, in ring() and for the request to stop: a thread that sets its waiter and then sees no request
+  // to stop is rung by that request.
+  void set_wake(Wake* wake) noexcept { wake_.store(wake, std::memory_order_seq_cst); }
   /// Rings, if somebody listens. Real-time safe.
   void ring() const noexcept {
-    if (Wake* wake = wake_.load(std::memory_order_acquire)) wake->ring();
+    if (Wake* wake = wake_.load(std::memory_order_seq_cst)) wake->ring();
   }
 
   // ---- the context's thread; real-time safe ----

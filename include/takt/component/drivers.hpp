@@ -74,12 +74,13 @@ class TickCounter {
  public:
   /// Posts ticks and wakes the context. Real-time safe; from any thread.
   void post(const ExecutionContext& context, std::uint32_t ticks = 1) noexcept {
-    // release: the cycle sees what was written before the tick.
-    ticks_.fetch_add(ticks, std::memory_order_release);
+    // acq_rel: the cycle sees what was written before the tick. And a tick that comes after the driver's first
+    // take() finds the waiter that the driver has set before.
+    ticks_.fetch_add(ticks, std::memory_order_acq_rel);
     context.wake();
   }
   /// Takes all ticks that were posted.
-  [[nodiscard]] std::uint32_t take() noexcept { return ticks_.exchange(0, std::memory_order_acquire); }
+  [[nodiscard]] std::uint32_t take() noexcept { return ticks_.exchange(0, std::memory_order_acq_rel); }
 
  private:
   std::atomic<std::uint32_t> ticks_{0};
@@ -102,8 +103,11 @@ template <Clock C, WaitsForEvents W>
   Time last = clock.now();
   const Status status = context.start(last);
   while (status && !context.stop_requested()) {
-    waiter.wait_until(clock.now() + silence);
-    const std::uint32_t due = std::max<std::uint32_t>(ticks.take(), 1);
+    std::uint32_t due = ticks.take();
+    if (due == 0) {
+      waiter.wait_until(clock.now() + silence);
+      due = std::max<std::uint32_t>(ticks.take(), 1);
+    }
     for (std::uint32_t i = 0; i < due; ++i) {
       const Time now = clock.now();
       context.run_cycle(now, now - std::exchange(last, now));

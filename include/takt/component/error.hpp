@@ -25,25 +25,7 @@ enum class Errc : std::uint16_t {
   bad_rate = 13,
   over_budget = 14,
   threw = 15,
-  duplicate_name = 16,
-  bad_name = 17,
-  types_differ = 18,
-  kinds_differ = 19,
-  already_connected = 20,
-  not_connected = 21,
-  too_many_connections = 22,
-  full = 23,
-  unknown_parameter = 24,
-  wrong_type = 25,
-  out_of_range = 26,
-  too_long = 27,
-  refused_by_component = 28,
-  unknown_set = 29,
-  unknown_name = 30,
-  bad_plugin = 31,
-  other_abi = 32,
-  in_use = 33,
-  bad_system = 34,
+  bad_name = 16,
 };
 
 /// The room of the codes.
@@ -82,44 +64,8 @@ enum class Errc : std::uint16_t {
       return "the component ran longer than its budget";
     case Errc::threw:
       return "the component threw an exception";
-    case Errc::duplicate_name:
-      return "the name exists already";
     case Errc::bad_name:
       return "a name has 1 to 31 letters, digits, '_', '-' or '.'";
-    case Errc::types_differ:
-      return "the two ports have different types";
-    case Errc::kinds_differ:
-      return "a connection joins an out-port and an in-port, or a provided and a required service";
-    case Errc::already_connected:
-      return "the two ports are connected already";
-    case Errc::not_connected:
-      return "the port is not connected";
-    case Errc::too_many_connections:
-      return "the port has no room for another connection";
-    case Errc::full:
-      return "the connection is full";
-    case Errc::unknown_parameter:
-      return "the component has no such parameter";
-    case Errc::wrong_type:
-      return "the value has another type than the parameter";
-    case Errc::out_of_range:
-      return "the value is outside the parameter's range";
-    case Errc::too_long:
-      return "the value is longer than the parameter";
-    case Errc::refused_by_component:
-      return "the component refused the values";
-    case Errc::unknown_set:
-      return "the component has no such parameter set";
-    case Errc::unknown_name:
-      return "the name is unknown";
-    case Errc::bad_plugin:
-      return "the file is not a plug-in of takt";
-    case Errc::other_abi:
-      return "the plug-in was built for another version of takt or by another compiler";
-    case Errc::in_use:
-      return "something of the plug-in still runs";
-    case Errc::bad_system:
-      return "the system file has mistakes";
   }
   return "unknown component error";
 }

@@ -163,11 +163,11 @@ class ExecutionContext {
 
   /// Asks the driver to stop after the present cycle. Any thread.
   void request_stop() noexcept {
-    stop_.store(true, std::memory_order_release);
+    stop_.store(true, std::memory_order_seq_cst);
     calls_.ring();
   }
   /// Whether a stop was requested, also before the start. stop() clears it.
-  [[nodiscard]] bool stop_requested() const noexcept { return stop_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool stop_requested() const noexcept { return stop_.load(std::memory_order_seq_cst); }
 
   // ---- what it is; any thread; real-time safe ----
 
