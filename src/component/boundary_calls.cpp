@@ -13,11 +13,12 @@ using WallClock = std::chrono::steady_clock;
 
 }  // namespace
 
-// A caller posts its call, and then waits until somebody has run it: the context's thread, or whoever borrows
-// the idle context. So a call that is posted while the context stops is never forgotten.
+// A caller posts its call, and then waits until it has run: in the context's thread, or in a thread that
+// borrows the idle context. So a call that is posted while the context stops is never forgotten.
 Status BoundaryCalls::run(std::unique_ptr<Node> node, Duration patience) {
   // relaxed: only a store of this thread itself can be found equal.
-  if (thread_.load(std::memory_order_relaxed) == &this_thread) return fail(Errc::own_thread);
+  const bool is_own = thread_.load(std::memory_order_relaxed) == &this_thread;
+  if (is_own && busy_) return fail(Errc::own_thread);
   // relaxed: the count only bounds the work of one boundary.
   if (pending_.fetch_add(1, std::memory_order_relaxed) >= max_pending) {
     pending_.fetch_sub(1, std::memory_order_relaxed);
@@ -29,6 +30,10 @@ Status BoundaryCalls::run(std::unique_ptr<Node> node, Duration patience) {
   for (;;) {
     // acquire: the status, and all that the call did, are visible.
     if (node->progress.load(std::memory_order_acquire) == Progress::done) return node->status;
+    if (is_own) {
+      take();
+      continue;
+    }
     if (borrow()) {
       take();
       give_back();
@@ -72,6 +77,7 @@ void BoundaryCalls::post(Node* node) noexcept {
 }
 
 void BoundaryCalls::take() noexcept {
+  const bool was_busy = std::exchange(busy_, true);
   Node* newest = posted_.exchange(nullptr, std::memory_order_acquire);
   Node* oldest = nullptr;
   while (newest != nullptr) {
@@ -91,9 +97,10 @@ void BoundaryCalls::take() noexcept {
       node->progress.store(Progress::released, std::memory_order_release);
     }
   }
+  busy_ = was_busy;
 }
 
-// acquire and release on the runner: whoever runs the context sees all that the runner before it did.
+// acquire and release on the runner: the runner sees the effects of the runner before it.
 bool BoundaryCalls::borrow() noexcept {
   Runner none = Runner::none;
   if (!runner_.compare_exchange_strong(none, Runner::borrower, std::memory_order_acquire)) return false;

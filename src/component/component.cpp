@@ -1,5 +1,7 @@
 #include "takt/component/component.hpp"
 
+#include <exception>
+
 namespace takt::component {
 
 SetupResult<void> Component::initialize() {

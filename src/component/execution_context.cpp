@@ -155,6 +155,7 @@ Status ExecutionContext::start(Time now) noexcept {
   measured_ = {};
   adopt();
   for (Slot& slot : slots_) call_back(slot, Callback::on_startup);
+  calls_.end_cycle();
   return {};
 }
 
@@ -236,6 +237,7 @@ void ExecutionContext::state_update() noexcept {
   ++index_;
   // release: who sees the count sees what the cycle did.
   cycles_.store(index_, std::memory_order_release);
+  calls_.end_cycle();
 }
 
 // ---- requests ----
@@ -378,8 +380,9 @@ void ExecutionContext::withdraw(Arrival* arrival) {
   arrival->over.store(true, std::memory_order_release);
 }
 
-// A target reserves a slot first. Then this context decides in one boundary: the migrating components leave it
-// and are handed over, which cannot fail any more. Each runs in its target from the target's next boundary on.
+// A target reserves a slot first. Then this context decides in one boundary: the migrating components leave
+// it and are handed over, which cannot fail any more. Each runs in its target from the target's next boundary
+// on.
 SwitchResult ExecutionContext::apply(const Switch& request, Duration patience) {
   auto job = std::make_shared<SwitchJob>();
   job->request = request;
@@ -477,7 +480,7 @@ void ExecutionContext::perform(SwitchJob& job) noexcept {
     arrival->slot = *slot;
     arrival->slot.row.placement = migration.placement;
     erase(slot);
-    // release: whoever asks this component's context from now on asks the new one.
+    // release: requests that find the new context also find the effects of this one.
     migration.component->context_.store(migration.to, std::memory_order_release);
     migration.to->push(arrival);
   }

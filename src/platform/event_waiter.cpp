@@ -44,8 +44,8 @@ EventWaiter::~EventWaiter() {
 }
 
 void EventWaiter::wait_until(Time deadline) noexcept {
-  // acquire: what a ringer wrote before its ring is visible. A ring before this exchange is not slept over, and
-  // one after it finds `asleep` and writes to the bell.
+  // acquire: what a ringer wrote before its ring is visible. A ring before this exchange is not slept over,
+  // and one after it finds `asleep` and writes to the bell.
   std::uint32_t state = idle;
   if (!state_.compare_exchange_strong(state, asleep, std::memory_order_acquire)) {
     state_.store(idle, std::memory_order_relaxed);

@@ -22,6 +22,7 @@ ERROR_FILES = {
     "vehicle": "include/takt/vehicle/error.hpp",
     "shm": "include/takt/shm/error.hpp",
     "rt": "include/takt/rt/error.hpp",
+    "component": "include/takt/component/error.hpp",
     "robot": "include/takt/robot/error.hpp",
     "motion": "include/takt/motion/error.hpp",
     "record": "include/takt/record/error.hpp",

@@ -24,13 +24,14 @@ struct Pose {
   double position[6];
   std::int64_t stamp;
   std::uint8_t mode;
+  std::uint8_t unused[7];  // padding, so that poses can be compared as bytes
 
   TAKT_FIELDS(Pose, position, stamp, mode)
 };
 constexpr const char* pose_schema = "position f64[6], stamp i64, mode u8, _ u8[7]";
 
 constexpr Pose pose(int number) {
-  return {{0.5 * number, 1, 2, 3, 4, -1.0 * number}, number, static_cast<std::uint8_t>(number)};
+  return {{0.5 * number, 1, 2, 3, 4, -1.0 * number}, number, static_cast<std::uint8_t>(number), {}};
 }
 bool is_pose(const Pose& found, int number) {
   const Pose expected = pose(number);

@@ -23,8 +23,8 @@ namespace {
 
 constexpr Duration patience = std::chrono::seconds(60);
 
-/// Notices when two threads execute it at once, and counts its cycles in plain memory. ThreadSanitizer sees it
-/// if a context hands it over without order.
+/// Notices when two threads execute it at once, and counts its cycles in plain memory. ThreadSanitizer sees
+/// it if a context hands it over without order.
 struct Counter final : Component {
   Counter() : Component(Probe::about, "counter") {}
 
@@ -177,6 +177,7 @@ TEST_CASE("a context that runs on events does one cycle for each tick") {
   for (int i = 0; i < 1000; ++i) ticks.post(context);
   while (probe.executions < 1000) std::this_thread::yield();
   CHECK(thread.stop());
-  // A wake-up without a tick is a cycle, too: the stop, and rings that ended a wait after its ticks were taken.
+  // A wake-up without a tick is a cycle, too: the stop, and rings that ended a wait after its ticks were
+  // taken.
   CHECK(probe.executions <= 2001);
 }

@@ -10,15 +10,15 @@
 
 namespace takt::test {
 
-/// What a probe answers when it is told to fail.
+/// The answer of a probe that is told to fail.
 inline constexpr Error probe_error = component::Errc::wrong_state;
 
 struct Probe : component::Component {
-  static constexpr component::Metadata about{.type = "Probe",
-                                             .version = "1.0.0",
-                                             .vendor = "takt",
-                                             .category = "test",
-                                             .description = "Logs its callbacks."};
+  static constexpr component::ComponentMetadata about{.type = "Probe",
+                                                      .version = "1.0.0",
+                                                      .vendor = "takt",
+                                                      .category = "test",
+                                                      .description = "Logs its callbacks."};
 
   explicit Probe(std::string name = "probe") : Component(about, std::move(name)) { log.reserve(1000); }
 

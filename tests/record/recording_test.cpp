@@ -388,7 +388,7 @@ TEST_CASE("a cycle of an earlier edition, which told no effort, is read") {
     return std::array{back.records[0].joints[0].measured_effort, back.records[0].joints[1].measured_effort};
   };
   CHECK(efforts(bytes) == std::array{10.0, 20.0});
-  const std::size_t earlier = cycle_size + 2 * joint_sample_size;
+  const std::size_t earlier = cycle_size + 2 * (joint_sample_size - joint_sample_added_size);
   const auto added = bytes.begin() + static_cast<std::ptrdiff_t>(header + record_header_size + earlier);
   bytes.erase(added, added + std::ptrdiff_t{2 * joint_sample_added_size});
   put_u32(bytes, header, static_cast<std::uint32_t>(earlier));

@@ -24,6 +24,7 @@ struct Pose {
   double position[6];
   std::int64_t stamp;
   std::uint8_t mode;
+  std::uint8_t unused[7];  // padding, so that poses can be compared as bytes
 
   TAKT_FIELDS(Pose, position, stamp, mode)
 };

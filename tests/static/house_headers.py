@@ -14,7 +14,7 @@ NEEDS_NONE = re.compile(r"\boperator\b|= (?:default|delete)$|\boverride\b|^(?:us
 NO_RESULT_TYPE = re.compile(r"\b(?:constexpr|consteval|inline|static|explicit|friend|extern|virtual|template|requires)\b|\(\)|[&|¤\s]")
 # The brace that follows belongs to a requires-expression or initialises a member: the function's body is still to come.
 UNFINISHED = re.compile(r"(?:\b(?:requires|=|&&|\|\|) requires(?: ?\(\))?|\) ?(?:noexcept(?: ?\(\))? ?)?:(?!:).*[\w¤])$")
-HIDDEN_NAMESPACE = re.compile(r"namespace$|\b(?:detail|internal)\b")
+HIDDEN_NAMESPACE = re.compile(r"namespace$|\b(?:\w+_)?(?:detail|internal)\b")
 TOOL_COMMENT = re.compile(r"clang-format o|NOLINT")
 
 

@@ -40,13 +40,14 @@ class BoundaryCalls {
   BoundaryCalls(const BoundaryCalls&) = delete;
   BoundaryCalls& operator=(const BoundaryCalls&) = delete;
 
-  // ---- the caller: any thread but the context's; not real-time safe ----
+  // ---- the caller: any thread, but not from inside the cycle; not real-time safe ----
 
-  /// Runs `call() noexcept -> Status` at the next boundary and returns its status. `call` is moved to the heap,
-  /// because it may outlive a caller that gives up: it holds values, not references to the caller's stack.
+  /// Runs `call() noexcept -> Status` at the next boundary and returns its status. `call` is moved to the
+  /// heap, because it may outlive a caller that gives up: it holds values, not references to the caller's
+  /// stack.
   ///
-  /// Errors: timed_out (`call` did not run and will not); stuck (it is running, for longer than the patience
-  /// again); own_thread; busy; those of `call`.
+  /// Errors: timed_out (`call` did not run and will not); busy; those of `call`. stuck: it is running, for
+  /// longer than the patience again. own_thread: the caller is inside a cycle or another call.
   template <class Call>
   requires std::is_nothrow_invocable_r_v<Status, Call&>
   [[nodiscard]] Status run(Call call, Duration patience = default_patience) {
@@ -59,8 +60,8 @@ class BoundaryCalls {
   void run_later(Call call) { run_later(std::unique_ptr<Node>(new NodeOf<Call>(std::move(call)))); }
 
   /// Who is rung after a call was posted; null: nobody. Set it while no thread runs the context.
-  // seq_cst, here, in ring() and for the request to stop: a thread that sets its waiter and then sees no request
-  // to stop is rung by that request.
+  // seq_cst, also in ring() and for the request to stop. So a thread that sets its waiter, and then sees no
+  // request to stop, is rung by that request.
   void set_wake(Wake* wake) noexcept { wake_.store(wake, std::memory_order_seq_cst); }
   /// Rings, if somebody listens. Real-time safe.
   void ring() const noexcept {
@@ -74,9 +75,12 @@ class BoundaryCalls {
   /// Runs the calls that came since the last boundary, at most max_pending.
   void apply() noexcept {
     mark_thread();
+    busy_ = true;
     // relaxed: the exchange in take() orders; a call that this load misses waits for the next boundary.
     if (posted_.load(std::memory_order_relaxed) != nullptr) take();
   }
+  /// The end of a cycle: until the next apply(), the context's own thread may call run(), too.
+  void end_cycle() noexcept { busy_ = false; }
   /// Runs the last calls, and lets others run the context.
   void release() noexcept;
   /// Whether a thread runs the context.
@@ -118,6 +122,7 @@ class BoundaryCalls {
   std::atomic<Runner> runner_{Runner::none};
   /// The thread that runs or has borrowed the context, as the address of one of its variables.
   std::atomic<const void*> thread_{nullptr};
+  bool busy_ = false;  ///< that thread is inside a cycle or a call; only it asks
   std::atomic<Wake*> wake_{nullptr};
   std::mutex abandoned_mutex_;  ///< callers only
   std::vector<std::unique_ptr<Node>>

@@ -1,35 +1,29 @@
-// A component: the unit that takt runs, connects, configures, replaces and records. Devices and controllers
-// are components. A component derives from Component and declares its ports, parameters and services as
-// members:
+// A component: the unit that takt runs. Devices and controllers will be components. It derives from
+// Component:
 //
-//     struct Follower final : takt::component::Component {
-//       static constexpr takt::component::Metadata about{
-//           .type = "Follower", .version = "1.0.0", .vendor = "you", .category = "control",
-//           .description = "Drives the measured value to the wanted one."};
+//     struct Counter final : takt::component::Component {
+//       static constexpr takt::component::ComponentMetadata about{
+//           .type = "Counter", .version = "1.0.0", .vendor = "you", .category = "example",
+//           .description = "Counts its cycles."};
+//       Counter() : Component(about, "counter") {}
 //
-//       explicit Follower(std::string name) : Component(about, std::move(name)) {}
-//
-//       takt::component::InPort<double> wanted{*this, "wanted"};
-//       takt::component::OutPort<double> command{*this, "command"};
-//       takt::component::Parameter<double> gain{*this, "gain", {.value = 2, .min = 0, .max = 10}};
-//
-//       takt::Status on_execute(const takt::component::CycleTime& cycle) noexcept override {
-//         double value = 0;
-//         if (wanted.read(value) != takt::shm::Freshness::none) command.write(gain * value, cycle.time);
+//       takt::Status on_execute(const takt::component::CycleTime&) noexcept override {
+//         ++count;
 //         return {};
 //       }
+//       int count = 0;
 //     };
 //
 // An execution context (execution_context.hpp) calls it. The callbacks of the cycle run in the context's
-// thread and must be real-time safe. They answer with a Status; an error leads to the state error. A component
-// participates in one context at a time, and can migrate to another between two cycles.
+// thread and must be real-time safe. They answer with a Status; an error leads to the state error. A
+// component participates in one context at a time, and can migrate to another between two cycles.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "takt/component/error.hpp"
 #include "takt/component/life_cycle.hpp"
@@ -40,12 +34,9 @@
 namespace takt::component {
 
 class ExecutionContext;
-class PortBase;
-class ParameterBase;
-class ServiceBase;
 
-/// What a component is, for people and tools. A type declares it as a constant.
-struct Metadata {
+/// The description of a component, for people and tools. A type declares it as a constant.
+struct ComponentMetadata {
   std::string_view type;     ///< unique in a program: "Follower"
   std::string_view version;  ///< "1.2.0"
   std::string_view vendor;
@@ -61,7 +52,7 @@ struct CycleTime {
   std::uint64_t index = 0;  ///< cycles of the context before this one
 };
 
-/// A name of a component, port, parameter or service: 1 to 31 letters, digits, '_', '-' or '.'.
+/// Whether this is a name of a component: 1 to 31 letters, digits, '_', '-' or '.'.
 [[nodiscard]] constexpr bool is_valid_name(std::string_view name) noexcept {
   if (name.empty() || name.size() > 31) return false;
   for (const char c : name) {
@@ -75,7 +66,8 @@ struct CycleTime {
 class Component {
  public:
   /// `metadata` must outlive the component. The name is unique among the components of a program.
-  Component(const Metadata& metadata, std::string name) : metadata_(&metadata), name_(std::move(name)) {}
+  Component(const ComponentMetadata& metadata, std::string name)
+      : metadata_(&metadata), name_(std::move(name)) {}
   Component(const Component&) = delete;
   Component& operator=(const Component&) = delete;
   /// A component must have left its context before.
@@ -85,9 +77,6 @@ class Component {
 
   /// Prepares the component. An error leaves it created, and the caller gets the explanation.
   [[nodiscard]] virtual SetupResult<void> on_initialize() { return {}; }
-  /// Checks a proposed set of parameter values, which have passed the rules of each parameter. Called outside
-  /// the cycle, from any thread: it reads `proposed()` of the parameters and nothing that the cycle changes.
-  [[nodiscard]] virtual SetupResult<void> on_check() const { return {}; }
   /// Ends the component for good.
   virtual void on_finalize() noexcept {}
 
@@ -115,8 +104,10 @@ class Component {
 
   // ---- what it is; any thread ----
 
+  /// The name, unique in the program.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  [[nodiscard]] const Metadata& metadata() const noexcept { return *metadata_; }
+  /// What it is.
+  [[nodiscard]] const ComponentMetadata& metadata() const noexcept { return *metadata_; }
   /// The present state.
   [[nodiscard]] ComponentState state() const noexcept { return state_.load(std::memory_order_acquire); }
   /// The context in which it participates; null: none.
@@ -128,36 +119,26 @@ class Component {
     const std::uint32_t bits = error_.load(std::memory_order_relaxed);
     return {static_cast<Room>(bits >> 16), static_cast<std::uint16_t>(bits)};
   }
-  /// Its members, in the order of their declaration.
-  [[nodiscard]] const std::vector<PortBase*>& ports() const noexcept { return ports_; }
-  [[nodiscard]] const std::vector<ParameterBase*>& parameters() const noexcept { return parameters_; }
-  [[nodiscard]] const std::vector<ServiceBase*>& services() const noexcept { return services_; }
-
   /// Leads from created to inactive. add() of a context does it if it was not done. Not real-time safe.
-  /// Errors: wrong_state; threw; duplicate_name or bad_name of a member; those of on_initialize().
+  /// Errors: wrong_state; threw; bad_name; those of on_initialize().
   [[nodiscard]] SetupResult<void> initialize();
   /// Leads to finalised. Not real-time safe. Errors: wrong_state (active); already_participates.
   [[nodiscard]] Status finalize() noexcept;
 
  private:
   friend class ExecutionContext;
-  friend class PortBase;
-  friend class ParameterBase;
-  friend class ServiceBase;
 
-  // Only the thread that runs the context, or its owner while no thread runs it, changes the state.
-  // release: who sees the state also sees what the callbacks did before.
+  // Only the thread that runs or has borrowed the context changes the state.
+  //
+  // release: a thread that sees the state also sees the effects of the callbacks before.
   void set_state(ComponentState state, Error error = {}) noexcept {
     error_.store(std::uint32_t{static_cast<std::uint16_t>(error.room)} << 16 | error.code,
                  std::memory_order_relaxed);
     state_.store(state, std::memory_order_release);
   }
 
-  const Metadata* metadata_;
+  const ComponentMetadata* metadata_;
   std::string name_;
-  std::vector<PortBase*> ports_;
-  std::vector<ParameterBase*> parameters_;
-  std::vector<ServiceBase*> services_;
   std::atomic<ComponentState> state_{ComponentState::created};
   std::atomic<std::uint32_t> error_{0};
   std::atomic<ExecutionContext*> context_{nullptr};

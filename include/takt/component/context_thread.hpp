@@ -40,7 +40,8 @@ class ContextThread {
   ~ContextThread() { (void)stop(); }
 
   /// Asks the context to stop, and waits for the thread. Returns the driver's status, or that of the thread's
-  /// set-up. A callback that never returns keeps it waiting: see Watchdog.
+  /// set-up. A callback that never returns keeps it
+  /// waiting: ExecutionContext::running_component() names it.
   Status stop() {
     if (thread_.joinable()) {
       context_->request_stop();

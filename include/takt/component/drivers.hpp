@@ -6,7 +6,8 @@
 //   Composite           inside a component of another context
 //
 // A program that owns its loop calls start(), run_cycle() and stop() itself. All functions here run in the
-// caller's thread until somebody calls ExecutionContext::request_stop(). ContextThread starts a thread for them.
+// caller's thread until somebody calls ExecutionContext::request_stop(). ContextThread starts a thread for
+// them.
 #pragma once
 
 #include <algorithm>
@@ -74,8 +75,8 @@ class TickCounter {
  public:
   /// Posts ticks and wakes the context. Real-time safe; from any thread.
   void post(const ExecutionContext& context, std::uint32_t ticks = 1) noexcept {
-    // acq_rel: the cycle sees what was written before the tick. And a tick that comes after the driver's first
-    // take() finds the waiter that the driver has set before.
+    // acq_rel: the cycle sees what was written before the tick. And a tick that comes after the driver's
+    // first take() finds the waiter that the driver has set before.
     ticks_.fetch_add(ticks, std::memory_order_acq_rel);
     context.wake();
   }
@@ -119,8 +120,8 @@ template <Clock C, WaitsForEvents W>
   return status;
 }
 
-/// Runs several contexts in simulated time, in one thread, always in the same order: by due time, and at equal
-/// times in the order of add(). Due times are integer multiples of the period, so nothing drifts.
+/// Runs several contexts in simulated time, in one thread. The order is always the same: by due time, and at
+/// equal times by the order of add(). Due times are integer multiples of the period, so nothing drifts.
 class VirtualTime {
  public:
   explicit VirtualTime(Time start = Time{}) noexcept : now_(start) {}
@@ -154,6 +155,7 @@ class VirtualTime {
     now_ = std::max(now_, end);
   }
 
+  /// The simulated time.
   [[nodiscard]] Time now() const noexcept { return now_; }
 
  private:
@@ -177,11 +179,11 @@ class Composite : public Component {
       : Component(about, name),
         inner_({.name = std::move(name), .period = {}, .max_components = max_components}) {}
 
-  static constexpr Metadata about{.type = "Composite",
-                                  .version = "1.0.0",
-                                  .vendor = "takt",
-                                  .category = "composite",
-                                  .description = "Runs other components in its own cycle."};
+  static constexpr ComponentMetadata about{.type = "Composite",
+                                           .version = "1.0.0",
+                                           .vendor = "takt",
+                                           .category = "composite",
+                                           .description = "Runs other components in its own cycle."};
 
   /// The context inside.
   [[nodiscard]] ExecutionContext& inner() noexcept { return inner_; }

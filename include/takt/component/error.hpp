@@ -45,7 +45,7 @@ enum class Errc : std::uint16_t {
     case Errc::already_participates:
       return "the component participates in a context already; remove or migrate it";
     case Errc::own_thread:
-      return "a request from the context's own thread would wait for itself";
+      return "a request from inside the context's cycle would wait for itself";
     case Errc::busy:
       return "too many requests wait for this context";
     case Errc::already_running:

@@ -7,8 +7,8 @@
 //
 // The context does not know the time. drivers.hpp runs it periodically, on events, by ticks, or in virtual
 // time. Requests may come from any thread at any time. They take effect at the next cycle boundary, in the
-// context's thread, and answer within a bounded time. Without a thread that runs the context, they take effect
-// at once, in the caller's thread.
+// context's thread, and answer within a bounded time. Without a thread that runs the context, they take
+// effect at once, in the caller's thread.
 //
 // The cycle is real-time safe: it neither allocates, locks nor waits.
 #pragma once
@@ -29,7 +29,7 @@
 
 namespace takt::component {
 
-/// What a context does when a component runs longer than its budget.
+/// The reaction to a component that runs longer than its budget.
 enum class BudgetAction : std::uint8_t {
   count,       ///< counts it
   deactivate,  ///< leads the component to inactive at the beginning of the next cycle
@@ -90,6 +90,7 @@ struct ContextConfig {
 class BudgetClock {
  public:
   virtual ~BudgetClock() = default;
+  /// The present time, of any epoch.
   [[nodiscard]] virtual Time now() noexcept = 0;
 };
 
@@ -102,7 +103,7 @@ class ExecutionContext {
   /// No thread may run the context any more. Its components participate in no context then.
   ~ExecutionContext();
 
-  // ---- requests: any thread but the context's; bounded; not real-time safe ----
+  // ---- requests: any thread, but not from inside the cycle; bounded; not real-time safe ----
   //
   // Each returns the errors of BoundaryCalls::run() besides its own.
 
@@ -126,8 +127,9 @@ class ExecutionContext {
                              Duration patience = default_patience);
 
   /// Applies a set of changes in one boundary, or none of them. If an activation fails, the components return
-  /// to their previous states: the failed one to inactive, after on_abort(), those activated before it to
-  /// inactive, and those deactivated before it to active. A component whose return fails is in the state error.
+  /// to their previous states. The failed one becomes inactive after on_abort(). Those activated before it
+  /// become inactive, and those deactivated before it active. A component whose return fails is in the state
+  /// error.
   ///
   /// Errors: not_a_participant, wrong_state, named_twice, bad_rate, too_many_components (of a target);
   /// rolled_back, rollback_failed.
@@ -171,7 +173,9 @@ class ExecutionContext {
 
   // ---- what it is; any thread; real-time safe ----
 
+  /// The name from the configuration.
   [[nodiscard]] const std::string& name() const noexcept { return config_.name; }
+  /// The nominal period; 0: none.
   [[nodiscard]] Duration period() const noexcept { return config_.period; }
   /// Changes the nominal period, while no thread runs the context. Errors: already_running; bad_rate (not
   /// positive).
@@ -187,7 +191,8 @@ class ExecutionContext {
   void set_wake(Wake* wake) noexcept { calls_.set_wake(wake); }
   /// Wakes the context's thread, if it sleeps until an event.
   void wake() const noexcept { calls_.ring(); }
-  /// The clock of the budgets; null: none, so budgets are not measured. Set it while no thread runs the context.
+  /// The clock of the budgets; null: none, so budgets are not measured. Set it while no thread runs the
+  /// context.
   void set_budget_clock(BudgetClock* clock) noexcept { clock_ = clock; }
 
  private:

@@ -1,5 +1,5 @@
-// The one life cycle of components, devices and controllers, as data. The machine (execution_context.hpp), its
-// tests and the table in README.md all come from the two tables below. Plain data; real-time safe.
+// The one life cycle of components, devices and controllers, as data. The machine (execution_context.hpp),
+// its tests and the table in README.md all come from the two tables below. Plain data; real-time safe.
 //
 //                 initialize            activate
 //       created --------------> inactive --------> active
@@ -14,6 +14,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -22,7 +23,7 @@ namespace takt::component {
 
 /// The state of a component in its context.
 enum class ComponentState : std::uint8_t {
-  created,    ///< constructed; its parameters and ports exist
+  created,    ///< constructed
   inactive,   ///< initialized; the cycle does not call it
   active,     ///< runs in each cycle that is due
   error,      ///< failed; on_error() runs in each cycle that is due, until a reset
@@ -83,8 +84,8 @@ enum class Callback : std::uint8_t {
   return index < names.size() ? names[index] : std::string_view();
 }
 
-/// A permitted transition. Its callbacks run in order. If one fails, the state becomes `if_it_fails`. Entering
-/// the state error calls on_abort().
+/// A permitted transition. Its callbacks run in order. If one fails, the state becomes `if_it_fails`.
+/// Entering the state error calls on_abort().
 struct TransitionRow {
   ComponentState from;
   Transition transition;
@@ -120,7 +121,7 @@ inline constexpr std::array transition_table = [] {
   return std::nullopt;
 }
 
-/// What a cycle calls in a state, in its second sweep (execute) and in its third (state update).
+/// The callbacks of a cycle in one state: in its second sweep (execute) and in its third (state update).
 struct CycleRow {
   ComponentState state;
   Callback execute;

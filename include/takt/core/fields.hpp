@@ -1,5 +1,6 @@
-// One list of a type's fields. A type names its fields once. From the list come its schema in shared memory,
-// the hash of its layout, its record in a recording, the check of its C struct, and its JSON.
+// One list of a type's fields. A type names its fields once. From the list come its schema in shared memory
+// and the JSON of its values. So do the hash of its layout, its record in a file, and the check of its C
+// struct.
 //
 //     struct Reference {
 //       std::array<double, 6> position{};
@@ -11,12 +12,14 @@
 //
 //     takt::for_each_field(reference, [](std::string_view name, auto& value) { ... });
 //
-// The list names all fields, in their order. Where it is used, the compiler rejects a list with a forgotten or
-// an additional field; where a layout is asked for, also one in another order. It cannot count the fields of a type with C arrays or with members such
-// as std::optional. There it compares the sizes, so a field that fits into padding stays unnoticed.
+// The list names all fields, in their order. Where it is used, the compiler rejects a list with a forgotten
+// or an additional field. Where a layout is asked for, it rejects another order, too. It cannot count the
+// fields of a type with C arrays or with members such as std::optional. There it compares the sizes, so a
+// field that fits into padding stays unnoticed.
 //
-// A layout consists of numbers, enums, Time, Duration, types with their own list, and arrays of these. Members
-// of other types are possible where no layout is asked for. Everything is constexpr and real-time safe.
+// A layout consists of numbers, enums, Time, Duration, types with their own list, and arrays of these.
+// Members of other types are possible where no layout is asked for. Everything is constexpr and real-time
+// safe.
 #pragma once
 
 #include <array>
@@ -28,6 +31,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "takt/core/finite_math.hpp"
 #include "takt/core/hash.hpp"
 
 /// The list of a type's fields, written inside the type.
@@ -87,7 +91,8 @@ concept HasFields = requires {
   takt_fields(std::type_identity<T>{});
 };
 
-/// The number type that a class is made of, if it is one number in memory. Specialise it with a member `Type`.
+/// The number type that a class is made of, if it is one number in memory. Specialise it with a member
+/// `Type`.
 template <class T>
 struct NumberOf {};
 template <class T>
@@ -195,8 +200,8 @@ template <HasFields T>
 template <HasFields T>
 inline constexpr std::size_t field_count = std::tuple_size_v<decltype(fields_of<T>())>;
 
-/// Calls visit(name, field) for the fields first .. end-1 of an object's list; by default for all. The field is
-/// const if the object is.
+/// Calls visit(name, field) for the fields first .. end-1 of an object's list; by default for all. The field
+/// is const if the object is.
 template <std::size_t first = 0, std::size_t end = std::size_t(-1), class T, class Visit>
 requires HasFields<std::remove_const_t<T>>
 constexpr void for_each_field(T& object, Visit&& visit) {
