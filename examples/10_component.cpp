@@ -1,7 +1,7 @@
-// A motor and its controller as components. The controller runs at 1 kHz; while it holds the motor it migrates
-// to a context of 200 Hz, misses no cycle, and adapts to the new rate. Then its sensor fails: the controller
-// enters the state error, and a brake takes over. All of it runs in virtual time, so each run prints the same
-// lines.
+// A motor and its controller as components. The controller runs at 1 kHz. While it holds the motor, it
+// migrates to a context of 200 Hz, misses no cycle, and adapts to the new rate. Then its sensor fails: the
+// controller enters the state error, and a brake takes over. All of it runs in virtual time, so each run
+// prints the same lines.
 #include <cmath>
 #include <cstdio>
 #include <optional>

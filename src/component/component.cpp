@@ -2,7 +2,13 @@
 
 #include <exception>
 
+#include "takt/component/execution_context.hpp"
+
 namespace takt::component {
+
+Component::~Component() {
+  if (ExecutionContext* present = context()) present->forget(*this);
+}
 
 SetupResult<void> Component::initialize() {
   if (state() != ComponentState::created) return fail(Errc::wrong_state, name_ + " is initialized already");

@@ -285,6 +285,18 @@ Status ExecutionContext::remove(Component& component, Duration patience) {
       patience);
 }
 
+/// For the destructor of a component.
+void ExecutionContext::forget(const Component& component) {
+  const Component* gone = &component;
+  (void)calls_.run(
+      [this, gone]() noexcept -> Status {
+        adopt();
+        if (Slot* slot = find(gone)) erase(slot);
+        return {};
+      },
+      default_patience);
+}
+
 Status ExecutionContext::activate(Component& component, Duration patience) {
   return request(component, Transition::activate, patience);
 }

@@ -355,6 +355,20 @@ TEST_CASE("the cycle neither allocates, locks nor enters the kernel while reques
   CHECK(report == "");
 }
 
+TEST_CASE("a component and its context may end in any order") {
+  auto context = std::make_unique<ExecutionContext>();
+  auto first = std::make_unique<Probe>("first");
+  Probe second("second");
+  REQUIRE(context->add(*first));
+  REQUIRE(context->add(second));
+  REQUIRE(context->activate(*first));
+  first.reset();
+  CHECK(context->participants()->size() == 1);
+  run(*context);
+  context.reset();
+  CHECK(second.context() == nullptr);
+}
+
 TEST_CASE("a composite runs its components in its own cycle, while it is active") {
   ExecutionContext context({.period = ms});
   Composite group("group");

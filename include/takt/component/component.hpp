@@ -70,8 +70,9 @@ class Component {
       : metadata_(&metadata), name_(std::move(name)) {}
   Component(const Component&) = delete;
   Component& operator=(const Component&) = delete;
-  /// A component must have left its context before.
-  virtual ~Component() = default;
+  /// Leaves the context, without a callback. While a thread runs that context, remove() must come before: the
+  /// cycle must not meet a component that is half destroyed.
+  virtual ~Component();
 
   // ---- set-up: called once, outside the cycle; may allocate and throw ----
 

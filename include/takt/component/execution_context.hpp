@@ -196,6 +196,8 @@ class ExecutionContext {
   void set_budget_clock(BudgetClock* clock) noexcept { clock_ = clock; }
 
  private:
+  friend class Component;
+
   struct Slot {
     Participant row;
     std::uint32_t wait = 0;  ///< cycles until it is due
@@ -217,6 +219,7 @@ class ExecutionContext {
   void insert(const Slot& slot) noexcept;
   void erase(Slot* slot) noexcept;
   void adopt() noexcept;
+  void forget(const Component& component);
   void settle(Slot& slot) noexcept;
 
   [[nodiscard]] Status transit(Slot& slot, Transition transition, Error reason = {}) noexcept;
