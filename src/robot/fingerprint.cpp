@@ -46,7 +46,7 @@ class DescriptionHash {
   template <HasFields T>
   void add(const T& description) {
     for_each_field(description, [this](std::string_view name, const auto& field) {
-      if (name != "interface") add(field);
+      if (name != "interface") this->add(field);
     });
   }
 
