@@ -518,8 +518,8 @@ TAKT_API int32_t takt_vehicle_drive_twist(takt_vehicle_drive* drive, const takt_
 
 /* The schema of an estimate in shared memory. `takt drive --publish` writes it as the LATEST value
  * "odometry". */
-#define TAKT_ODOMETRY_SCHEMA \
-  "stamp i64, pose.x f64, pose.y f64, pose.heading f64, twist.forward f64, twist.left f64, "      \
+#define TAKT_ODOMETRY_SCHEMA                                                                 \
+  "stamp i64, pose.x f64, pose.y f64, pose.heading f64, twist.forward f64, twist.left f64, " \
   "twist.rotation f64, covariance f64[9]"
 
 /* The estimated pose and motion of a vehicle. */
