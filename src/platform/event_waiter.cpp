@@ -61,7 +61,8 @@ void EventWaiter::wait_until(Time deadline) noexcept {
     (void)::epoll_wait(poll_, &event, 1, static_cast<int>(milliseconds));
   }
   // acquire: as above, for a ring that ended the sleep.
-  if (state_.exchange(idle, std::memory_order_acquire) != rung) return;
+  (void)state_.exchange(idle, std::memory_order_acquire);
+  // Always: the write of a ring may come later than its exchange, in the next sleep.
   std::uint64_t rings = 0;
   (void)!::read(bell_, &rings, sizeof rings);
 }
