@@ -1,5 +1,6 @@
 #include "takt/component/boundary_calls.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -26,6 +27,7 @@ Status BoundaryCalls::run(std::unique_ptr<Node> node, Duration patience) {
   }
   post(node.get());
   ring();
+  patience = std::clamp(patience, Duration(0), time_reach);  // so that no sum overflows
   const auto deadline = WallClock::now() + patience;
   for (;;) {
     // acquire: the status, and all that the call did, are visible.
@@ -66,6 +68,11 @@ void BoundaryCalls::run_later(std::unique_ptr<Node> node) {
     take();
     give_back();
   }
+}
+
+void BoundaryCalls::set_wake(Wake* wake) noexcept {
+  wake_.store(wake, std::memory_order_seq_cst);
+  while (ringing_.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
 }
 
 void BoundaryCalls::post(Node* node) noexcept {
@@ -123,12 +130,13 @@ Status BoundaryCalls::acquire() noexcept {
     if (none == Runner::thread) return fail(Errc::already_running);
     std::this_thread::yield();
   }
-  mark_thread();
+  begin_cycle();
   return {};
 }
 
 void BoundaryCalls::release() noexcept {
   take();
+  busy_ = false;
   give_back();
 }
 

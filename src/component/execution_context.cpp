@@ -1,6 +1,7 @@
 #include "takt/component/execution_context.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace takt::component {
 namespace {
@@ -57,7 +58,12 @@ void ExecutionContext::adopt() noexcept {
   // relaxed: the exchange orders; an arrival that this load misses waits for the next boundary.
   if (arrivals_.load(std::memory_order_relaxed) == nullptr) return;
   // acquire: the component's last callbacks in its former context are visible here.
-  Arrival* arrival = arrivals_.exchange(nullptr, std::memory_order_acquire);
+  Arrival* newest = arrivals_.exchange(nullptr, std::memory_order_acquire);
+  Arrival* arrival = nullptr;
+  while (newest != nullptr) {
+    Arrival* older = std::exchange(newest->next, arrival);
+    arrival = std::exchange(newest, older);
+  }
   while (arrival != nullptr) {
     Arrival* next = arrival->next;
     Slot slot = arrival->slot;
@@ -166,6 +172,7 @@ void ExecutionContext::run_cycle(Time now, Duration measured) noexcept {
 }
 
 void ExecutionContext::stop(Time now) noexcept {
+  calls_.begin_cycle();
   now_ = now;
   adopt();
   for (Slot& slot : slots_) call_back(slot, Callback::on_shutdown);
@@ -175,14 +182,18 @@ void ExecutionContext::stop(Time now) noexcept {
 }
 
 void ExecutionContext::transitions(Time now, Duration measured) noexcept {
+  calls_.begin_cycle();
   now_ = now;
   measured_ = measured;
   adopt();
-  if (unsettled_) {
-    unsettled_ = false;
-    for (Slot& slot : slots_) settle(slot);
-  }
+  settle_all();
   calls_.apply();
+}
+
+void ExecutionContext::settle_all() noexcept {
+  if (!unsettled_) return;
+  unsettled_ = false;
+  for (Slot& slot : slots_) settle(slot);
 }
 
 void ExecutionContext::execute() noexcept {
@@ -411,6 +422,7 @@ SwitchResult ExecutionContext::apply(const Switch& request, Duration patience) {
   const Status status = calls_.run(
       [this, job]() noexcept -> Status {
         adopt();
+        settle_all();
         job->result.status = check(*job, job->result.culprit);
         if (job->result.status) perform(*job);
         return job->result.status;

@@ -355,6 +355,58 @@ TEST_CASE("the cycle neither allocates, locks nor enters the kernel while reques
   CHECK(report == "");
 }
 
+TEST_CASE("no callback may ask its own context, whichever it is") {
+  struct Asks : Probe {
+    using Probe::Probe;
+    void on_startup(const CycleTime&) noexcept override { ask(); }
+    void on_shutdown(const CycleTime&) noexcept override { ask(); }
+    void on_abort(const CycleTime&) noexcept override { ask(); }
+    void on_rate_change(const CycleTime&) noexcept override { ask(); }
+    void ask() noexcept {
+      ++asked;
+      if (context()->place(*this, {.order = asked}).has_value()) ++granted;
+    }
+    int asked = 0;
+    int granted = 0;
+  };
+  ExecutionContext context({.name = "from"}), other({.name = "to"});
+  Asks a("a"), b("b");
+  REQUIRE(context.add(a));
+  REQUIRE(context.add(b));
+  REQUIRE(context.activate(a));
+  a.fails = Callback::on_execute;
+  run(context, 2);  // starts, fails, aborts, stops
+  REQUIRE(context.apply({.deactivate = {}, .activate = {}, .migrate = {{&a, &other, {}}}}).status);
+  CHECK(a.asked == 4);
+  CHECK(a.granted + b.granted == 0);
+}
+
+TEST_CASE("components that migrate together arrive in the order of the request") {
+  ExecutionContext from, to;
+  Probe a("a"), b("b"), c("c");
+  for (Probe* probe : {&a, &b, &c}) REQUIRE(from.add(*probe));
+  REQUIRE(
+      from.apply({.deactivate = {}, .activate = {}, .migrate = {{&b, &to, {}}, {&a, &to, {}}, {&c, &to, {}}}})
+          .status);
+  const auto rows = to.participants();
+  REQUIRE(rows);
+  CHECK((*rows)[0].component == &b);
+  CHECK((*rows)[1].component == &a);
+  CHECK((*rows)[2].component == &c);
+}
+
+TEST_CASE("a failure of the last cycle is not lost in a switch") {
+  ExecutionContext context;
+  Probe probe;
+  REQUIRE(context.add(probe));
+  REQUIRE(context.activate(probe));
+  probe.fails = Callback::on_execute;
+  run(context);
+  CHECK(context.apply({.deactivate = {&probe}, .activate = {}, .migrate = {}}).status.error() ==
+        Errc::wrong_state);
+  CHECK(probe.state() == ComponentState::error);
+}
+
 TEST_CASE("a component and its context may end in any order") {
   auto context = std::make_unique<ExecutionContext>();
   auto first = std::make_unique<Probe>("first");

@@ -181,3 +181,27 @@ TEST_CASE("a context that runs on events does one cycle for each tick") {
   // taken.
   CHECK(probe.executions <= 2001);
 }
+
+TEST_CASE(
+    "a ring while a driver ends reaches no waiter that is gone, and a second driver disturbs no first") {
+  ExecutionContext context;
+  platform::SteadyClock clock;
+  std::atomic<bool> done = false;
+  std::thread ringer([&] {
+    while (!done) context.wake();
+  });
+  for (std::size_t i = 0; i < test::count(300); ++i) {
+    auto waiter = std::make_unique<platform::EventWaiter>(platform::EventWaiter::create().value());
+    TickCounter ticks;
+    {
+      ContextThread thread(context, {}, [&] { return run_on_events(context, clock, *waiter, ticks); });
+      while (!context.is_running()) std::this_thread::yield();
+      TickCounter others;
+      CHECK(run_on_events(context, clock, *waiter, others).error() == Errc::already_running);
+      CHECK(thread.stop());
+    }
+    waiter.reset();
+  }
+  done = true;
+  ringer.join();
+}

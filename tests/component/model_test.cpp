@@ -89,6 +89,11 @@ TEST_CASE("random requests, failures and cycles have the results of a plain mode
                                Callback::on_state_update,
                                Callback::on_reset};
 
+  const auto settle_here = [&](std::size_t here) {
+    for (Model& model : models) {
+      if (model.context == static_cast<int>(here)) model.settle();
+    }
+  };
   const std::size_t operations = test::count(100000, 10);
   for (std::size_t i = 0; i < operations; ++i) {
     const std::size_t which = pick(components - 1);
@@ -111,6 +116,7 @@ TEST_CASE("random requests, failures and cycles have the results of a plain mode
         CHECK(context.reset(probe).has_value() == (is_here && model.reset()));
         break;
       case 3: {  // a switch of two components, perhaps the same one
+        settle_here(here);
         Probe& other = probes[pick(components - 1)];
         Model& other_model = models[static_cast<std::size_t>(&other - probes.data())];
         const bool both_here = is_here && other_model.context == static_cast<int>(here);
@@ -132,6 +138,7 @@ TEST_CASE("random requests, failures and cycles have the results of a plain mode
         break;
       }
       case 4: {  // a migration
+        settle_here(here);
         const bool done =
             context.apply({.deactivate = {}, .activate = {}, .migrate = {{&probe, &contexts[1 - here], {}}}})
                 .status.has_value();

@@ -59,27 +59,35 @@ class BoundaryCalls {
   requires std::is_nothrow_invocable_r_v<Status, Call&>
   void run_later(Call call) { run_later(std::unique_ptr<Node>(new NodeOf<Call>(std::move(call)))); }
 
-  /// Who is rung after a call was posted; null: nobody. Set it while no thread runs the context.
-  // seq_cst, also in ring() and for the request to stop. So a thread that sets its waiter, and then sees no
-  // request to stop, is rung by that request.
-  void set_wake(Wake* wake) noexcept { wake_.store(wake, std::memory_order_seq_cst); }
-  /// Rings, if somebody listens. Real-time safe.
+  /// Who is rung after a call was posted; null: nobody. Only the context's thread sets it. When it returns,
+  /// nobody uses the former one, which may then end. Not real-time safe: it waits for rings under way.
+  void set_wake(Wake* wake) noexcept;
+  /// Rings, if somebody listens. Any thread; real-time safe.
+  // seq_cst, here, in set_wake() and for the request to stop. So a thread that sets its waiter, and then sees
+  // no request to stop, is rung by that request. And a ring either finds the new waiter, or is seen under
+  // way.
   void ring() const noexcept {
+    ringing_.fetch_add(1, std::memory_order_seq_cst);
     if (Wake* wake = wake_.load(std::memory_order_seq_cst)) wake->ring();
+    // release: the ring is over for the thread that waits in set_wake().
+    ringing_.fetch_sub(1, std::memory_order_release);
   }
 
   // ---- the context's thread; real-time safe ----
 
-  /// Makes this thread the one that runs the context. Errors: already_running.
+  /// Makes this thread the one that runs the context, and begins callbacks. Errors: already_running.
   [[nodiscard]] Status acquire() noexcept;
-  /// Runs the calls that came since the last boundary, at most max_pending.
-  void apply() noexcept {
+  /// The beginning of callbacks: until end_cycle(), a request of this thread is refused.
+  void begin_cycle() noexcept {
     mark_thread();
     busy_ = true;
+  }
+  /// Runs the calls that came since the last boundary.
+  void apply() noexcept {
     // relaxed: the exchange in take() orders; a call that this load misses waits for the next boundary.
     if (posted_.load(std::memory_order_relaxed) != nullptr) take();
   }
-  /// The end of a cycle: until the next apply(), the context's own thread may call run(), too.
+  /// The end of callbacks: until begin_cycle(), the context's own thread may call run(), too.
   void end_cycle() noexcept { busy_ = false; }
   /// Runs the last calls, and lets others run the context.
   void release() noexcept;
@@ -124,7 +132,8 @@ class BoundaryCalls {
   std::atomic<const void*> thread_{nullptr};
   bool busy_ = false;  ///< that thread is inside a cycle or a call; only it asks
   std::atomic<Wake*> wake_{nullptr};
-  std::mutex abandoned_mutex_;  ///< callers only
+  mutable std::atomic<std::uint32_t> ringing_{0};  ///< rings under way
+  std::mutex abandoned_mutex_;                     ///< callers only
   std::vector<std::unique_ptr<Node>>
       abandoned_;  ///< of callers that gave up, until the context lets go of them
 };

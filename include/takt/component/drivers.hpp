@@ -45,16 +45,16 @@ template <Clock C>
   auto loop = rt::PeriodicLoop<C>::create(clock, config);
   if (!loop) return fail(loop.error());
   if (const Status status = context.set_period(config.period); !status) return status;
-  BudgetClockOf<C> budgets(clock);
-  context.set_budget_clock(&budgets);
   Time last = clock.now();
   if (const Status status = context.start(last); !status) return status;
+  BudgetClockOf<C> budgets(clock);
+  context.set_budget_clock(&budgets);
   loop->run([&](const rt::Tick& tick) noexcept {
     context.run_cycle(tick.due, tick.woke - std::exchange(last, tick.woke));
     return context.stop_requested() ? rt::Verdict::stop : rt::Verdict::proceed;
   });
-  context.stop(clock.now());
   context.set_budget_clock(nullptr);
+  context.stop(clock.now());
   if (statistics != nullptr) *statistics = loop->statistics();
   return {};
 }
@@ -80,8 +80,13 @@ class TickCounter {
     ticks_.fetch_add(ticks, std::memory_order_acq_rel);
     context.wake();
   }
-  /// Takes all ticks that were posted.
-  [[nodiscard]] std::uint32_t take() noexcept { return ticks_.exchange(0, std::memory_order_acq_rel); }
+  /// Takes one tick. Returns false if there is none. Only the driver calls it.
+  bool take() noexcept {
+    // A read-modify-write, so that it has a place among the posts.
+    if (ticks_.fetch_add(0, std::memory_order_acq_rel) == 0) return false;
+    ticks_.fetch_sub(1, std::memory_order_relaxed);
+    return true;
+  }
 
  private:
   std::atomic<std::uint32_t> ticks_{0};
@@ -98,26 +103,23 @@ template <Clock C, WaitsForEvents W>
     void ring() noexcept override { rung->ring(); }
     W* rung;
   } bell(waiter);
+  Time last = clock.now();
+  if (const Status status = context.start(last); !status) return status;
   BudgetClockOf<C> budgets(clock);
   context.set_wake(&bell);
   context.set_budget_clock(&budgets);
-  Time last = clock.now();
-  const Status status = context.start(last);
-  while (status && !context.stop_requested()) {
-    std::uint32_t due = ticks.take();
-    if (due == 0) {
+  while (!context.stop_requested()) {
+    if (!ticks.take()) {
       waiter.wait_until(clock.now() + silence);
-      due = std::max<std::uint32_t>(ticks.take(), 1);
+      ticks.take();
     }
-    for (std::uint32_t i = 0; i < due; ++i) {
-      const Time now = clock.now();
-      context.run_cycle(now, now - std::exchange(last, now));
-    }
+    const Time now = clock.now();
+    context.run_cycle(now, now - std::exchange(last, now));
   }
-  if (status) context.stop(clock.now());
   context.set_wake(nullptr);
   context.set_budget_clock(nullptr);
-  return status;
+  context.stop(clock.now());
+  return {};
 }
 
 /// Runs several contexts in simulated time, in one thread. The order is always the same: by due time, and at

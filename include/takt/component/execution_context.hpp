@@ -153,7 +153,8 @@ class ExecutionContext {
 
   /// Makes this thread the context's. Calls on_startup() of all components. Errors: already_running.
   [[nodiscard]] Status start(Time now) noexcept;
-  /// One cycle. `now` is its nominal time; `measured` the time since the cycle before.
+  /// One cycle, between start() and stop(). `now` is its nominal time; `measured` the time since the cycle
+  /// before.
   void run_cycle(Time now, Duration measured) noexcept;
   /// Calls on_shutdown() of all components, and lets another thread start the context.
   void stop(Time now) noexcept;
@@ -187,12 +188,13 @@ class ExecutionContext {
   [[nodiscard]] const Component* running_component() const noexcept {
     return at_.load(std::memory_order_relaxed);
   }
-  /// Who wakes the context's thread after a request. Set it while no thread runs the context.
+  /// Who wakes the context's thread after a request; null: nobody. Only the context's thread sets it. When it
+  /// returns, nobody uses the former one.
   void set_wake(Wake* wake) noexcept { calls_.set_wake(wake); }
   /// Wakes the context's thread, if it sleeps until an event.
   void wake() const noexcept { calls_.ring(); }
-  /// The clock of the budgets; null: none, so budgets are not measured. Set it while no thread runs the
-  /// context.
+  /// The clock of the budgets; null: none, so budgets are not measured. Only the context's thread sets it,
+  /// or a thread that is alone with the context.
   void set_budget_clock(BudgetClock* clock) noexcept { clock_ = clock; }
 
  private:
@@ -221,6 +223,7 @@ class ExecutionContext {
   void adopt() noexcept;
   void forget(const Component& component);
   void settle(Slot& slot) noexcept;
+  void settle_all() noexcept;
 
   [[nodiscard]] Status transit(Slot& slot, Transition transition, Error reason = {}) noexcept;
   Status call_back(Slot& slot, Callback callback) noexcept;
