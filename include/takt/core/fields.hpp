@@ -149,7 +149,7 @@ struct ElementsOf<E[count]> : ElementsOf<std::array<E, count>> {};
 /// Converts to any type: a placeholder for a field when the compiler counts fields.
 struct AnyField {
   template <class T>
-  operator T() const noexcept;
+  operator T() const noexcept;  // NOLINT(google-explicit-constructor): to convert without a word is its use
 };
 
 template <class T, std::size_t... index>
@@ -336,8 +336,9 @@ template <class A, class B>
     for_each_number<T>(visit, {});
     return hash.value();
   };
-  return sizeof(A) == sizeof(B) && alignof(A) == alignof(B) &&
-         hash_places(std::type_identity<A>{}) == hash_places(std::type_identity<B>{});
+  if (sizeof(A) != sizeof(B)) return false;
+  if (alignof(A) != alignof(B)) return false;
+  return hash_places(std::type_identity<A>{}) == hash_places(std::type_identity<B>{});
 }
 
 }  // namespace takt
