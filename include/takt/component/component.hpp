@@ -21,12 +21,15 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "takt/component/error.hpp"
 #include "takt/component/life_cycle.hpp"
+#include "takt/component/parameter.hpp"
 #include "takt/core/error.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
@@ -34,6 +37,8 @@
 namespace takt::component {
 
 class ExecutionContext;
+class Port;
+class ServicePort;
 
 /// The description of a component, for people and tools. A type declares it as a constant.
 struct ComponentMetadata {
@@ -80,6 +85,8 @@ class Component {
   [[nodiscard]] virtual SetupResult<void> on_initialize() { return {}; }
   /// Ends the component for good.
   virtual void on_finalize() noexcept {}
+  /// Judges a change of parameters by their proposed() values. Outside the cycle, which may run meanwhile.
+  [[nodiscard]] virtual SetupResult<void> on_check() { return {}; }
 
   // ---- the context's thread; real-time safe ----
 
@@ -102,6 +109,8 @@ class Component {
   [[nodiscard]] virtual Status on_reset(const CycleTime& /*cycle*/) noexcept { return {}; }
   /// The component's rate has changed, for example by a migration.
   virtual void on_rate_change(const CycleTime& /*cycle*/) noexcept {}
+  /// Parameters have changed: derives from them what the cycle uses.
+  virtual void on_parameters() noexcept {}
 
   // ---- what it is; any thread ----
 
@@ -120,14 +129,31 @@ class Component {
     const std::uint32_t bits = error_.load(std::memory_order_relaxed);
     return {static_cast<Room>(bits >> 16), static_cast<std::uint16_t>(bits)};
   }
+  /// The ports, in the order of their declaration (port.hpp).
+  [[nodiscard]] std::span<Port* const> ports() const noexcept { return ports_; }
+  /// The one with this name; null: none.
+  [[nodiscard]] Port* find_port(std::string_view name) const noexcept;
+  /// The services, provided and required (service.hpp).
+  [[nodiscard]] std::span<ServicePort* const> services() const noexcept { return services_; }
+  /// The one with this name; null: none.
+  [[nodiscard]] ServicePort* find_service(std::string_view name) const noexcept;
+  /// The parameters (parameter.hpp).
+  [[nodiscard]] ParameterSet& parameters() noexcept { return parameters_; }
+  [[nodiscard]] const ParameterSet& parameters() const noexcept { return parameters_; }
+
   /// Leads from created to inactive. add() of a context does it if it was not done. Not real-time safe.
-  /// Errors: wrong_state; threw; bad_name; those of on_initialize().
+  /// Errors: wrong_state; threw; bad_name and bad_value (of the
+  /// component, a port or a parameter); those of on_initialize().
   [[nodiscard]] SetupResult<void> initialize();
   /// Leads to finalised. Not real-time safe. Errors: wrong_state (active); already_participates.
   [[nodiscard]] Status finalize() noexcept;
 
  private:
   friend class ExecutionContext;
+  friend class Port;
+  friend class ServicePort;
+
+  [[nodiscard]] SetupResult<void> check_names() const;
 
   // Only the thread that runs or has borrowed the context changes the state.
   //
@@ -140,6 +166,9 @@ class Component {
 
   const ComponentMetadata* metadata_;
   std::string name_;
+  std::vector<Port*> ports_;
+  std::vector<ServicePort*> services_;
+  ParameterSet parameters_{*this};
   std::atomic<ComponentState> state_{ComponentState::created};
   std::atomic<std::uint32_t> error_{0};
   std::atomic<ExecutionContext*> context_{nullptr};

@@ -26,6 +26,18 @@ enum class Errc : std::uint16_t {
   over_budget = 14,
   threw = 15,
   bad_name = 16,
+  wrong_type = 17,
+  too_many_connections = 18,
+  no_such_port = 19,
+  no_such_service = 20,
+  no_such_parameter = 21,
+  bad_value = 22,
+  no_such_set = 23,
+  no_such_type = 24,
+  bad_plugin = 25,
+  bad_system = 26,
+  no_such_component = 27,
+  not_connected = 28,
 };
 
 /// The room of the codes.
@@ -65,7 +77,31 @@ enum class Errc : std::uint16_t {
     case Errc::threw:
       return "the component threw an exception";
     case Errc::bad_name:
-      return "a name has 1 to 31 letters, digits, '_', '-' or '.'";
+      return "a name has 1 to 31 letters, digits, '_', '-' or '.', and only one of its kind has it";
+    case Errc::wrong_type:
+      return "the two ends of a connection have different types";
+    case Errc::too_many_connections:
+      return "the port has no room for another connection";
+    case Errc::no_such_port:
+      return "the component has no port with this name";
+    case Errc::no_such_service:
+      return "the component has no service with this name";
+    case Errc::no_such_parameter:
+      return "the component has no parameter with this name";
+    case Errc::bad_value:
+      return "the value breaks the rules of the parameter or option";
+    case Errc::no_such_set:
+      return "the component has no set of parameters with this name";
+    case Errc::no_such_type:
+      return "no loaded library has a component of this type";
+    case Errc::bad_plugin:
+      return "the shared object is not a plug-in for this program";
+    case Errc::bad_system:
+      return "the description of the system has mistakes";
+    case Errc::no_such_component:
+      return "the system has no component or context with this name";
+    case Errc::not_connected:
+      return "the required service has no provider";
   }
   return "unknown component error";
 }

@@ -1,0 +1,279 @@
+#include "takt/component/connection.hpp"
+
+#include <mutex>
+#include <utility>
+
+#include "component/at_boundary.hpp"
+
+namespace takt::component {
+namespace {
+
+/// Set-up of connections happens one at a time, in the callers' threads.
+std::mutex& connections_lock() {
+  static std::mutex lock;
+  return lock;
+}
+
+/// Heap memory with the alignment of a segment.
+struct alignas(shm::interference_size) Block {
+  std::byte bytes[shm::interference_size];
+};
+
+SampleMemory heap_memory(const shm::Declaration& declaration) {
+  const std::uint64_t bytes = *shm::Layout::bytes({&declaration, 1});
+  const auto blocks = static_cast<std::size_t>((bytes + sizeof(Block) - 1) / sizeof(Block));
+  auto owner = std::shared_ptr<Block[]>(new Block[blocks]);
+  const std::span<std::byte> memory(owner[0].bytes, blocks * sizeof(Block));
+  return {*shm::Layout::write(memory, {&declaration, 1}, 1), std::string(declaration.name), std::move(owner)};
+}
+
+}  // namespace
+
+namespace port_detail {
+
+void wake(const Component& component) noexcept {
+  if (const ExecutionContext* context = component.context()) context->wake();
+}
+
+/// A connection: both ends and their memory. The calls into contexts share it, so it outlives a caller that
+/// gives up.
+struct Link : std::enable_shared_from_this<Link> {
+  OutPortBase* from = nullptr;  ///< null: another process writes
+  InPortBase* to = nullptr;     ///< null: another process reads
+  ConnectionOptions options;
+  SampleMemory memory;
+  bool is_shared = false;  ///< the memory belongs to other processes, too
+  std::unique_ptr<SinkBase> sink;
+  std::unique_ptr<SourceBase> source;
+  std::atomic<bool> writes{false};  ///< the sink is in its port
+  std::atomic<bool> reads{false};   ///< the source is in its port
+
+  [[nodiscard]] Status attach_source(Duration patience) {
+    if (!source) return {};
+    const auto attach = [self = shared_from_this()]() noexcept -> Status {
+      if (!self->to->sources_.insert(self->source.get())) return fail(Errc::too_many_connections);
+      self->to->sources_.sort();
+      self->reads = true;
+      return {};
+    };
+    return at_boundary(to->component(), attach, patience);
+  }
+  [[nodiscard]] Status attach_sink(Duration patience) {
+    if (!sink) return {};
+    const auto attach = [self = shared_from_this()]() noexcept -> Status {
+      if (!self->from->sinks_.insert(self->sink.get())) return fail(Errc::too_many_connections);
+      self->writes = true;
+      return {};
+    };
+    return at_boundary(from->component(), attach, patience);
+  }
+  /// Takes both ends out of their ports: the writer first, so that it never writes for nobody.
+  [[nodiscard]] Status detach(Duration patience) {
+    if (writes) {
+      const auto take_out = [self = shared_from_this()]() noexcept -> Status {
+        self->from->sinks_.erase(self->sink.get());
+        self->writes = false;
+        return {};
+      };
+      if (const Status status = at_boundary(from->component(), take_out, patience); !status) return status;
+    }
+    if (reads) {
+      const auto take_out = [self = shared_from_this()]() noexcept -> Status {
+        self->to->sources_.erase(self->source.get());
+        self->reads = false;
+        return {};
+      };
+      if (const Status status = at_boundary(to->component(), take_out, patience); !status) return status;
+    }
+    forget();
+    return {};
+  }
+
+  void remember() {
+    if (from != nullptr) links_of(*from).push_back(shared_from_this());
+    if (to != nullptr) links_of(*to).push_back(shared_from_this());
+  }
+  void forget() {
+    const auto keep = shared_from_this();
+    if (from != nullptr) std::erase(links_of(*from), keep);
+    if (to != nullptr) std::erase(links_of(*to), keep);
+  }
+  [[nodiscard]] static std::vector<std::shared_ptr<Link>>& links_of(Port& port) { return port.links_; }
+  [[nodiscard]] static const std::vector<std::shared_ptr<Link>>& links_of(const Port& port) {
+    return port.links_;
+  }
+
+  [[nodiscard]] std::string text() const {
+    const std::string other = "exchange \"" + memory.exchange + "\"";
+    return (from != nullptr ? from->full_name() : other) + " -> " + (to != nullptr ? to->full_name() : other);
+  }
+
+  /// Attaches both ends, the reader first, so that it misses nothing.
+  [[nodiscard]] static SetupResult<Connection> establish(const std::shared_ptr<Link>& link,
+                                                         Duration patience) {
+    const std::scoped_lock lock(connections_lock());
+    Status status = link->attach_source(patience);
+    if (status) status = link->attach_sink(patience);
+    if (status) {
+      link->remember();
+      return Connection(link);
+    }
+    // A context that is stuck may still attach its end. Then the ports keep the link until they end.
+    if (status.error() == Errc::stuck || !link->detach(patience)) link->remember();
+    return takt::fail(status.error(), link->text() + ": " + std::string(describe(Errc{status.error().code})));
+  }
+};
+
+}  // namespace port_detail
+
+using port_detail::Link;
+
+// ---- ports ----
+
+std::string_view to_string(Buffering buffering) noexcept {
+  switch (buffering) {
+    case Buffering::latest:
+      return "latest";
+    case Buffering::circular:
+      return "circular";
+    case Buffering::fifo:
+      return "fifo";
+  }
+  return "unknown";
+}
+
+Port::Port(Component& component, std::string name, std::string_view schema, std::string_view sample_schema)
+    : component_(&component), name_(std::move(name)), schema_(schema), sample_schema_(sample_schema) {
+  component.ports_.push_back(this);
+}
+
+std::string Port::full_name() const { return component_->name() + "." + name_; }
+
+void Port::cut_all() noexcept {
+  const std::scoped_lock lock(connections_lock());
+  while (!links_.empty()) {
+    const std::shared_ptr<Link> link = links_.back();
+    if (link->detach(default_patience)) continue;
+    // The other end's context is stuck. Its memory must stay, so it is never freed.
+    link->forget();
+    static_cast<void>(new std::shared_ptr<Link>(link));
+  }
+  std::erase(component_->ports_, this);
+}
+
+OutPortBase::OutPortBase(Component& component, std::string name, std::string_view schema,
+                         std::string_view sample_schema, const shm::Declaration& newest)
+    : Port(component, std::move(name), schema, sample_schema), newest_(heap_memory(newest)) {}
+
+// ---- connections ----
+
+namespace {
+
+tl::unexpected<SetupError> refuse_types(const OutPortBase& from, const InPortBase& to) {
+  return takt::fail(Errc::wrong_type, from.full_name() + " cannot feed " + to.full_name() + ": it has \"" +
+                                          std::string(from.schema()) + "\", and the reader wants \"" +
+                                          std::string(to.schema()) + "\"");
+}
+
+tl::unexpected<SetupError> refuse_memory(const Port& port, const SampleMemory& memory, Error error) {
+  std::string found = "no exchange of samples";
+  if (const auto exchange = memory.layout.find(memory.exchange)) {
+    std::array<char, shm::max_schema> text;
+    const auto schema = memory.layout.schema(**exchange, text);
+    found = "a " + std::string(shm::kind_name((*exchange)->kind)) + " of \"" +
+            std::string(schema ? *schema : "?") + "\"";
+  }
+  return takt::fail(error == shm::Errc::read_only ? error : Error(Errc::wrong_type),
+                    port.full_name() + " cannot use exchange \"" + memory.exchange + "\": there is " + found +
+                        ", and the port needs samples \"" + std::string(port.sample_schema()) + "\"");
+}
+
+}  // namespace
+
+Connection::Connection(std::shared_ptr<Link> link) noexcept : link_(std::move(link)) {}
+
+Connection& Connection::operator=(Connection&& other) noexcept {
+  Connection old(std::move(*this));
+  link_ = std::move(other.link_);
+  return *this;
+}
+
+// If a context is stuck, the ports keep the connection until they end.
+Connection::~Connection() { static_cast<void>(cut()); }
+
+Status Connection::cut(Duration patience) {
+  if (!link_) return {};
+  const std::scoped_lock lock(connections_lock());
+  if (const Status status = link_->detach(patience); !status) return status;
+  link_.reset();
+  return {};
+}
+
+bool Connection::is_connected() const noexcept { return link_ && (link_->reads || link_->writes); }
+
+SetupResult<Connection> connect(OutPortBase& from, InPortBase& to, const ConnectionOptions& options,
+                                Duration patience) {
+  if (from.schema() != to.schema()) return refuse_types(from, to);
+  if (options.capacity < 1 || options.capacity > max_samples) {
+    return takt::fail(Errc::bad_value, from.full_name() + " -> " + to.full_name() + ": a capacity of " +
+                                           std::to_string(options.capacity) + " samples; allowed are 1 to " +
+                                           std::to_string(max_samples));
+  }
+  auto link = std::make_shared<Link>();
+  link->from = &from;
+  link->to = &to;
+  link->options = options;
+  if (options.buffering == Buffering::latest) {
+    link->memory = from.newest();
+    if (options.wakes) link->sink = from.make_bell();
+  } else {
+    const shm::Declaration wanted = from.declare(options.buffering, options.capacity);
+    link->memory = heap_memory(wanted);
+    auto sink = from.make_sink(link->memory);
+    if (!sink) return refuse_memory(from, link->memory, sink.error());
+    link->sink = std::move(*sink);
+  }
+  auto source = to.make_source(link->memory);
+  if (!source) return refuse_memory(to, link->memory, source.error());
+  link->source = std::move(*source);
+  link->source->order = options.order;
+  if (options.wakes) link->sink->woken = &to.component();
+  return Link::establish(link, patience);
+}
+
+SetupResult<Connection> connect(OutPortBase& from, SampleMemory to, Duration patience) {
+  auto link = std::make_shared<Link>();
+  link->from = &from;
+  link->is_shared = true;
+  link->memory = std::move(to);
+  auto sink = from.make_sink(link->memory);
+  if (!sink) return refuse_memory(from, link->memory, sink.error());
+  link->sink = std::move(*sink);
+  return Link::establish(link, patience);
+}
+
+SetupResult<Connection> connect(SampleMemory from, InPortBase& to, int order, Duration patience) {
+  auto link = std::make_shared<Link>();
+  link->to = &to;
+  link->is_shared = true;
+  link->options.order = order;
+  link->memory = std::move(from);
+  auto source = to.make_source(link->memory);
+  if (!source) return refuse_memory(to, link->memory, source.error());
+  link->source = std::move(*source);
+  link->source->order = order;
+  return Link::establish(link, patience);
+}
+
+std::vector<ConnectionInfo> connections_of(const Port& port) {
+  const std::scoped_lock lock(connections_lock());
+  std::vector<ConnectionInfo> list;
+  for (const auto& link : Link::links_of(port)) {
+    list.push_back({link->from != nullptr ? link->from->full_name() : "",
+                    link->to != nullptr ? link->to->full_name() : "",
+                    link->is_shared ? link->memory.exchange : "", link->options});
+  }
+  return list;
+}
+
+}  // namespace takt::component

@@ -1,0 +1,314 @@
+#include "takt/component/port.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/random.hpp"
+#include "support/rt_guard.hpp"
+#include "takt/component/connection.hpp"
+#include "takt/component/context_thread.hpp"
+#include "takt/component/drivers.hpp"
+#include "takt/platform/event_waiter.hpp"
+#include "takt/platform/steady_clock.hpp"
+
+using namespace takt;
+using namespace takt::component;
+using namespace std::chrono_literals;
+using shm::Freshness;
+
+namespace {
+
+constexpr ComponentMetadata about{
+    .type = "Test", .version = "1.0.0", .vendor = "takt", .category = "test", .description = "A test."};
+constexpr Duration patience = 60s;
+
+struct Pose {
+  double x = 0, y = 0;
+  std::uint32_t seen = 0;
+  std::uint32_t spare = 0;
+  TAKT_FIELDS(Pose, x, y, seen, spare)
+};
+
+struct Writer : Component {
+  explicit Writer(std::string name = "writer") : Component(about, std::move(name)) {}
+  OutPort<std::int64_t> out{*this, "out"};
+};
+
+struct Reader : Component {
+  explicit Reader(std::string name = "reader") : Component(about, std::move(name)) {}
+  InPort<std::int64_t> in{*this, "in"};
+};
+
+[[nodiscard]] Time at(int milliseconds) { return Time(std::chrono::milliseconds(milliseconds)); }
+
+}  // namespace
+
+TEST_CASE("an in-port tells none, new and old samples, with stamp, sequence and age") {
+  Writer writer;
+  Reader reader;
+  CHECK(reader.in.read() == Freshness::none);
+  const auto connection = connect(writer.out, reader.in);
+  REQUIRE(connection);
+  CHECK(connection->is_connected());
+  CHECK(reader.in.read() == Freshness::none);
+  CHECK(writer.out.write(7, at(3)));
+  CHECK(reader.in.read() == Freshness::new_data);
+  CHECK(reader.in.value() == 7);
+  CHECK(reader.in.sequence() == 1);
+  CHECK(reader.in.stamp() == at(3));
+  CHECK(reader.in.age(at(10)) == 7ms);
+  CHECK(reader.in.read() == Freshness::old_data);
+  CHECK(reader.in.value() == 7);
+}
+
+TEST_CASE("a latest connection gives the newest sample and counts those that were missed") {
+  Writer writer;
+  Reader reader;
+  writer.out.write(1, at(0));  // before the connection: still the newest value
+  const auto connection = connect(writer.out, reader.in);
+  REQUIRE(connection);
+  CHECK(reader.in.read() == Freshness::new_data);
+  CHECK(reader.in.value() == 1);
+  for (int i = 2; i <= 5; ++i) writer.out.write(i, at(i));
+  CHECK(reader.in.read() == Freshness::new_data);
+  CHECK(reader.in.value() == 5);
+  CHECK(reader.in.missed() == 3);
+  CHECK(reader.in.samples_read() == 2);
+  CHECK(writer.out.written() == 5);
+}
+
+TEST_CASE("a fifo gives each sample in order, refuses when it is full, and counts what was refused") {
+  Writer writer;
+  Reader reader;
+  const auto connection = connect(writer.out, reader.in, {.buffering = Buffering::fifo, .capacity = 4});
+  REQUIRE(connection);
+  int taken = 0;
+  for (int i = 1; i <= 6; ++i) taken += writer.out.write(i, at(i)) ? 1 : 0;
+  CHECK(taken == 4);
+  CHECK(writer.out.refused() == 2);
+  for (int i = 1; i <= 4; ++i) {
+    CHECK(reader.in.read() == Freshness::new_data);
+    CHECK(reader.in.value() == i);
+  }
+  CHECK(reader.in.read() == Freshness::old_data);
+  CHECK(reader.in.value() == 4);
+  CHECK(writer.out.write(7, at(7)));
+  CHECK(reader.in.read() == Freshness::new_data);
+  CHECK(reader.in.missed() == 2);
+}
+
+TEST_CASE("a circular connection overwrites the oldest samples and counts them as missed") {
+  Writer writer;
+  Reader reader;
+  const auto connection = connect(writer.out, reader.in, {.buffering = Buffering::circular, .capacity = 8});
+  REQUIRE(connection);
+  CHECK(writer.out.write(1, at(1)));
+  CHECK(reader.in.read() == Freshness::new_data);
+  for (int i = 2; i <= 100; ++i) CHECK(writer.out.write(i, at(i)));
+  std::int64_t last = 1;
+  std::uint64_t count = 1;
+  while (reader.in.read() == Freshness::new_data) {
+    CHECK(reader.in.value() > last);
+    last = reader.in.value();
+    ++count;
+  }
+  CHECK(last == 100);
+  CHECK(count + reader.in.missed() == 100);
+}
+
+TEST_CASE("several sources feed one in-port in the order that the user gives") {
+  Writer first("first"), second("second");
+  Reader reader;
+  const auto low = connect(first.out, reader.in, {.buffering = Buffering::fifo, .order = 2});
+  const auto high = connect(second.out, reader.in, {.buffering = Buffering::fifo, .order = 1});
+  REQUIRE((low && high));
+  first.out.write(1, at(0));
+  first.out.write(2, at(0));
+  second.out.write(10, at(0));
+  std::vector<std::int64_t> seen;
+  while (reader.in.read() == Freshness::new_data) seen.push_back(reader.in.value());
+  CHECK(seen == std::vector<std::int64_t>{10, 1, 2});
+  CHECK(reader.in.missed() == 0);  // each source has its own numbers
+  CHECK(connections_of(reader.in).size() == 2);
+  CHECK(connections_of(first.out).front().to == "reader.in");
+}
+
+TEST_CASE("ports of different types do not connect, and both schemas are printed") {
+  struct Other : Component {
+    Other() : Component(about, "other") {}
+    InPort<Pose> pose{*this, "pose"};
+  } other;
+  Writer writer;
+  const auto refused = connect(writer.out, other.pose);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().error == Errc::wrong_type);
+  CHECK(refused.error().message.find("\"value i64\"") != std::string::npos);
+  CHECK(refused.error().message.find("\"x f64, y f64, seen u32, spare u32\"") != std::string::npos);
+}
+
+TEST_CASE("a port refuses more connections than it has room for, and keeps those it has") {
+  Writer writer;
+  Reader reader;
+  std::vector<Connection> connections;
+  for (std::size_t i = 0; i < max_connections; ++i) {
+    auto one = connect(writer.out, reader.in, {.buffering = Buffering::fifo});
+    REQUIRE(one);
+    connections.push_back(std::move(*one));
+  }
+  const auto refused = connect(writer.out, reader.in, {.buffering = Buffering::fifo});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().error == Errc::too_many_connections);
+  writer.out.write(3, at(0));
+  std::size_t count = 0;
+  while (reader.in.read() == Freshness::new_data) ++count;
+  CHECK(count == max_connections);
+  CHECK_FALSE(connect(writer.out, reader.in, {.buffering = Buffering::fifo, .capacity = 1u << 31}));
+}
+
+TEST_CASE("a cut connection, a port that ends and a reader that ends leave the others whole") {
+  auto writer = std::make_unique<Writer>();
+  Reader reader;
+  auto extra = std::make_unique<Reader>("extra");
+  auto connection = connect(writer->out, reader.in);
+  auto to_extra = connect(writer->out, extra->in, {.buffering = Buffering::fifo});
+  REQUIRE((connection && to_extra));
+  extra.reset();  // the writer goes on
+  CHECK_FALSE(to_extra->is_connected());
+  CHECK(writer->out.write(5, at(0)));
+  CHECK(reader.in.read() == Freshness::new_data);
+  writer.reset();  // the reader keeps its last value
+  CHECK(reader.in.read() == Freshness::old_data);
+  CHECK(reader.in.value() == 5);
+  CHECK(connections_of(reader.in).empty());
+  CHECK(connection->cut());
+}
+
+TEST_CASE("two ports of one name are refused when the component is initialized") {
+  struct Twins : Component {
+    Twins() : Component(about, "twins") {}
+    InPort<double> first{*this, "in"};
+    InPort<double> second{*this, "in"};
+  } twins;
+  const auto refused = twins.initialize();
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().error == Errc::bad_name);
+}
+
+TEST_CASE("reading and writing are real-time safe") {
+  Writer writer;
+  Reader reader;
+  const auto latest = connect(writer.out, reader.in, {.wakes = true});
+  const auto fifo = connect(writer.out, reader.in, {.buffering = Buffering::fifo});
+  const auto circular = connect(writer.out, reader.in, {.buffering = Buffering::circular});
+  REQUIRE((latest && fifo && circular));
+  test::RtGuard guard;
+  for (int i = 0; i < 1000; ++i) {
+    writer.out.write(i, at(i));
+    while (reader.in.read() == Freshness::new_data) {
+    }
+  }
+  guard.disarm();
+  CHECK(guard.report() == "");
+}
+
+namespace {
+
+/// Writes its cycle number.
+struct Source final : Component {
+  Source() : Component(about, "source") {}
+  Status on_execute(const CycleTime& cycle) noexcept override {
+    out.write(static_cast<std::int64_t>(++count), cycle.time);
+    return {};
+  }
+  OutPort<std::int64_t> out{*this, "out"};
+  std::uint64_t count = 0;
+};
+
+/// Reads all that has come and checks that it rises.
+struct Drain final : Component {
+  Drain() : Component(about, "drain") {}
+  Status on_execute(const CycleTime& /*cycle*/) noexcept override {
+    while (in.read() == Freshness::new_data) {
+      if (in.value() != static_cast<std::int64_t>(in.sequence())) wrong = true;
+      ++count;
+    }
+    return {};
+  }
+  InPort<std::int64_t> in{*this, "in"};
+  std::atomic<std::uint64_t> count{0};
+  std::atomic<bool> wrong{false};
+};
+
+}  // namespace
+
+TEST_CASE("connections are made and cut at random between two running threads, and no sample is damaged") {
+  Source source;
+  Drain drain;
+  ExecutionContext fast({.name = "fast"}), slow({.name = "slow"});
+  REQUIRE(fast.add(source));
+  REQUIRE(slow.add(drain));
+  REQUIRE(fast.activate(source));
+  REQUIRE(slow.activate(drain));
+  platform::SteadyClock clock;
+  ContextThread one(fast, {}, [&] { return run_periodically(fast, clock, {.period = 50us}); });
+  ContextThread two(slow, {}, [&] { return run_periodically(slow, clock, {.period = 200us}); });
+  auto random = test::generator();
+  std::vector<std::optional<Connection>> connections(5);
+  for (int i = 0; i < 400; ++i) {
+    auto& place = connections[static_cast<std::size_t>(test::uniform_int(random, 0, 4))];
+    if (place) {
+      CHECK(place->cut(patience));
+      place.reset();
+      continue;
+    }
+    ConnectionOptions options;
+    options.buffering = static_cast<Buffering>(test::uniform_int(random, 0, 2));
+    options.capacity = static_cast<std::uint32_t>(1 + test::uniform_int(random, 0, 63));
+    options.wakes = test::uniform_int(random, 0, 1) == 0;
+    auto made = connect(source.out, drain.in, options, patience);
+    REQUIRE(made);
+    place.emplace(std::move(*made));
+  }
+  for (auto& place : connections) {
+    if (place) CHECK(place->cut(patience));
+  }
+  CHECK(one.stop());
+  CHECK(two.stop());
+  CHECK_FALSE(drain.wrong);
+  CHECK(drain.count > 0);
+}
+
+TEST_CASE("a write wakes the context of the reader, and a fifo loses nothing on the way") {
+  Source source;
+  Drain drain;
+  ExecutionContext writing({.name = "writing"}), events({.name = "events"});
+  REQUIRE(writing.add(source));
+  REQUIRE(events.add(drain));
+  REQUIRE(writing.activate(source));
+  REQUIRE(events.activate(drain));
+  const auto connection =
+      connect(source.out, drain.in, {.buffering = Buffering::fifo, .capacity = 4096, .wakes = true});
+  REQUIRE(connection);
+  platform::SteadyClock clock;
+  auto waiter = platform::EventWaiter::create();
+  REQUIRE(waiter);
+  TickCounter ticks;
+  // Without the wake the reader would sleep for an hour.
+  ContextThread reader(events, {}, [&] { return run_on_events(events, clock, *waiter, ticks, 1h); });
+  VirtualTime time;
+  REQUIRE(time.add(writing, 1ms));
+  for (int i = 1; i <= 1000; ++i) {
+    time.run_until(at(i));
+    while (drain.count < static_cast<std::uint64_t>(i)) std::this_thread::yield();
+  }
+  CHECK(reader.stop());
+  CHECK(drain.in.missed() == 0);
+  CHECK_FALSE(drain.wrong);
+}
