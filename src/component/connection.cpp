@@ -43,6 +43,7 @@ struct Link : std::enable_shared_from_this<Link> {
   ConnectionOptions options;
   SampleMemory memory;
   bool is_shared = false;  ///< the memory belongs to other processes, too
+  bool is_over = false;    ///< a port may have ended
   std::unique_ptr<SinkBase> sink;
   std::unique_ptr<SourceBase> source;
   std::atomic<bool> writes{false};  ///< the sink is in its port
@@ -69,6 +70,7 @@ struct Link : std::enable_shared_from_this<Link> {
   }
   /// Takes both ends out of their ports: the writer first, so that it never writes for nobody.
   [[nodiscard]] Status detach(Duration patience) {
+    if (is_over) return {};
     if (writes) {
       const auto take_out = [self = shared_from_this()]() noexcept -> Status {
         self->from->sinks_.erase(self->sink.get());
@@ -94,6 +96,7 @@ struct Link : std::enable_shared_from_this<Link> {
     if (to != nullptr) links_of(*to).push_back(shared_from_this());
   }
   void forget() {
+    is_over = true;
     const auto keep = shared_from_this();
     if (from != nullptr) std::erase(links_of(*from), keep);
     if (to != nullptr) std::erase(links_of(*to), keep);

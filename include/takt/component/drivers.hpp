@@ -92,9 +92,9 @@ class TickCounter {
   std::atomic<std::uint32_t> ticks_{0};
 };
 
-/// Runs the context on events until a stop is requested: one cycle for each posted tick. Without ticks, it runs
-/// one cycle at the start and after each wake-up. `silence` is the longest time without a cycle; such a cycle
-/// finds no event.
+/// Runs the context on events until a stop is requested: one cycle for each posted tick. Without ticks, it
+/// runs one cycle at the start and after each wake-up. `silence` is the longest time without a cycle; such a
+/// cycle finds no event.
 /// Errors: already_running.
 template <Clock C, WaitsForEvents W>
 [[nodiscard]] Status run_on_events(ExecutionContext& context, C& clock, W& waiter, TickCounter& ticks,
