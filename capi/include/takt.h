@@ -4,6 +4,7 @@
 
 #include "takt/app.h"
 #include "takt/can.h"
+#include "takt/component.h"
 #include "takt/control.h"
 #include "takt/core.h"
 #include "takt/dbc.h"

@@ -178,6 +178,13 @@ tl::unexpected<SetupError> refuse_types(const OutPortBase& from, const InPortBas
                                           std::string(to.schema()) + "\"");
 }
 
+/// The buffering of an exchange that other processes use, too.
+Buffering buffering_of(const SampleMemory& memory) noexcept {
+  const auto kind = port_detail::kind_of(memory);
+  if (kind && *kind == shm::Kind::broadcast_ring) return Buffering::circular;
+  return kind && *kind == shm::Kind::ring ? Buffering::fifo : Buffering::latest;
+}
+
 tl::unexpected<SetupError> refuse_memory(const Port& port, const SampleMemory& memory, Error error) {
   std::string found = "no exchange of samples";
   if (const auto exchange = memory.layout.find(memory.exchange)) {
@@ -248,6 +255,7 @@ SetupResult<Connection> connect(OutPortBase& from, SampleMemory to, Duration pat
   auto link = std::make_shared<Link>();
   link->from = &from;
   link->is_shared = true;
+  link->options.buffering = buffering_of(to);
   link->memory = std::move(to);
   auto sink = from.make_sink(link->memory);
   if (!sink) return refuse_memory(from, link->memory, sink.error());
@@ -259,7 +267,7 @@ SetupResult<Connection> connect(SampleMemory from, InPortBase& to, int order, Du
   auto link = std::make_shared<Link>();
   link->to = &to;
   link->is_shared = true;
-  link->options.order = order;
+  link->options = {.buffering = buffering_of(from), .order = order};
   link->memory = std::move(from);
   auto source = to.make_source(link->memory);
   if (!source) return refuse_memory(to, link->memory, source.error());

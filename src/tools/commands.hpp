@@ -9,6 +9,9 @@
 namespace takt::tools {
 
 void add_run(CLI::App& app);
+void add_launch(CLI::App& app);
+void add_component(CLI::App& app);
+void add_new(CLI::App& app);
 void add_serve(CLI::App& app);
 void add_check(CLI::App& app);
 void add_jog(CLI::App& app);

@@ -47,6 +47,9 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.failure_message(complaint);
   takt::tools::add_run(app);
+  takt::tools::add_launch(app);
+  takt::tools::add_component(app);
+  takt::tools::add_new(app);
   takt::tools::add_serve(app);
   takt::tools::add_check(app);
   takt::tools::add_jog(app);

@@ -26,7 +26,7 @@ SIDEWAYS = {"dbc": {"can"}, "vehicle": {"control", "mobile", "secure"}, "control
 # What touches an operating system implements concepts of the lower floors, and nothing below the assembly knows it.
 PLATFORM, PLATFORM_MAY_USE, PLATFORM_IS_KNOWN_TO = "platform", 3, {"app"}
 # Sources shared by rooms, with no public header; what they may use is what the lowest room that uses them may.
-INTERNAL = {"json": 5}
+INTERNAL = {"json": 4}
 TOP = ("src/tools", "capi")
 
 # A user who includes one of these has asked for what is behind it.

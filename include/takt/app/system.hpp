@@ -1,0 +1,93 @@
+// A running system of components, or one process of it. `takt launch` is a thin caller of this:
+//
+//     app::ComponentLibrary library;
+//     auto description = app::system_from_file("arm.json");
+//     auto system = app::System::create(*description, library);      // makes and checks, starts nothing
+//     if (auto started = (*system)->start(); !started) return complain(started.error().message);
+//     ...
+//     (*system)->stop();
+//
+// Set-up: nothing here is real-time safe. The cycles of the contexts are, also while commands come.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "takt/app/component_library.hpp"
+#include "takt/app/system_description.hpp"
+#include "takt/component/component.hpp"
+#include "takt/core/setup_error.hpp"
+#include "takt/core/time.hpp"
+#include "takt/platform/segment.hpp"
+
+namespace takt::app {
+
+/// Options of System::create().
+struct SystemOptions {
+  std::vector<std::string> folders;  ///< for libraries without '/'
+  std::string process;               ///< only the contexts of this process; empty: all, in this process
+  /// The memory of connections between processes, made by System::make_segment() of one of them. It must
+  /// outlive the system. Null: no such connection.
+  platform::Segment* segment = nullptr;
+};
+
+/// A system. One thread at a time calls it.
+class System {
+ public:
+  /// Loads the libraries, makes the components, and sets their parameters. Starts nothing: no component is
+  /// initialized. Errors: bad_system; the message has a line for each mistake, with its JSON pointer.
+  [[nodiscard]] static SetupResult<std::unique_ptr<System>> create(const SystemDescription& description,
+                                                                   ComponentLibrary& library,
+                                                                   const SystemOptions& options = {});
+  /// Stops.
+  ~System();
+  System(const System&) = delete;
+  System& operator=(const System&) = delete;
+
+  /// Creates the named segment for the connections between processes: "takt-" and the system's name. Returns
+  /// nothing if there are none. For a system that was created with all processes. Errors: those of
+  /// platform::Segment::create().
+  [[nodiscard]] SetupResult<std::optional<platform::Segment>> make_segment() const;
+
+  /// Connects the ports, initializes the components, starts the threads, and activates the components in order.
+  /// If one fails, everything ends again. Errors: those of the components, with their names.
+  [[nodiscard]] SetupResult<void> start();
+  /// Runs the system for this long in simulated time, in this thread, instead of start(). Errors: as start().
+  [[nodiscard]] SetupResult<void> run_virtual(Duration duration);
+  /// Deactivates the components in the opposite order, and ends the threads. A thread that is stuck in a
+  /// callback for longer than `patience` is left alone; then false is returned, and the process should end.
+  bool stop(Duration patience = std::chrono::seconds(2));
+
+  /// Answers a line of text with a JSON object, {"ok": true, ...} or {"ok": false, "error": "..."}:
+  ///   list                      contexts, components, connections
+  ///   show NAME                 a component with ports, services, parameters and last changes
+  ///   start|stop|reset NAME     transitions
+  ///   set NAME {"gain": 2}      parameters, whole or not at all
+  ///   apply NAME SET            a named set of parameters
+  ///   connect FROM TO [{"buffering": "fifo", ...}]
+  ///   disconnect FROM TO
+  ///   migrate NAME CONTEXT
+  [[nodiscard]] std::string command(std::string_view line, std::string_view who);
+
+  /// The next report, for people: a callback that does not return, a component that failed. std::nullopt: none.
+  [[nodiscard]] std::optional<std::string> next_report();
+  /// Whether a callback does not return.
+  [[nodiscard]] bool is_stuck() const noexcept;
+  /// A component of this process; null: there is none of this name.
+  [[nodiscard]] component::Component* find(std::string_view name) const noexcept;
+
+  struct Parts;
+
+ private:
+  explicit System(std::unique_ptr<Parts> parts) noexcept;
+  std::unique_ptr<Parts> parts_;
+};
+
+/// The name of a system's segment.
+[[nodiscard]] std::string segment_name(const SystemDescription& description);
+
+}  // namespace takt::app

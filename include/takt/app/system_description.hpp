@@ -1,0 +1,100 @@
+// A system as data: contexts, components with their parameters, connections, and processes. From a JSON file:
+//
+//     {
+//       "name": "arm",
+//       "libraries": ["libarm.so"],
+//       "contexts": [{"name": "control", "period_ms": 1, "priority": 80},
+//                    {"name": "log", "events": true, "process": "io"}],
+//       "components": [{"name": "motor", "type": "Motor", "context": "control", "parameters": {"inertia": 0.1}},
+//                      {"name": "log", "type": "Logger", "context": "log"}],
+//       "connections": [{"from": "motor.state", "to": "log.state", "buffering": "fifo", "capacity": 64}],
+//       "processes": [{"name": "io", "restart": "on-failure"}]
+//     }
+//
+// Components are activated in their order in the file, and deactivated in the opposite one. A composite is
+// listed before the components inside it, whose context is the composite's name.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "takt/component/connection.hpp"
+#include "takt/component/execution_context.hpp"
+#include "takt/component/parameter.hpp"
+#include "takt/core/setup_error.hpp"
+#include "takt/core/time.hpp"
+#include "takt/rt/thread_setup.hpp"
+
+namespace takt::app {
+
+/// The process of contexts that name none.
+inline constexpr std::string_view main_process = "main";
+
+/// A context and the thread that runs it.
+struct ContextDescription {
+  std::string name;
+  std::string process{main_process};
+  Duration period{};                                  ///< 0: it runs on events
+  Duration silence = std::chrono::milliseconds(100);  ///< longest time without a cycle, on events
+  rt::ThreadConfig thread;
+  Duration stuck_after = std::chrono::milliseconds(500);  ///< a callback that runs longer is reported
+};
+
+/// A component and its place.
+struct ComponentDescription {
+  std::string name;
+  std::string type;
+  std::string context;  ///< or the name of a composite
+  component::Placement placement;
+  std::vector<component::Assignment> parameters;
+  std::map<std::string, std::vector<component::Assignment>> sets;
+  bool active = true;  ///< it is activated at the start
+};
+
+/// A connection of ports, "component.port".
+struct ConnectionDescription {
+  std::string from;
+  std::string to;
+  component::ConnectionOptions options;
+};
+
+/// A connection of services, "component.service".
+struct ServiceDescription {
+  std::string from;  ///< the provider
+  std::string to;    ///< the client
+};
+
+/// When a process that has ended is started again.
+enum class RestartPolicy : std::uint8_t { never, on_failure, always };
+
+/// A process of the system.
+struct ProcessDescription {
+  std::string name;
+  RestartPolicy restart = RestartPolicy::never;
+  Duration delay = std::chrono::milliseconds(200);  ///< before a restart
+  std::uint32_t most = 10;                          ///< restarts within a minute; beyond them the system ends
+};
+
+/// A whole system.
+struct SystemDescription {
+  std::string name;
+  std::vector<std::string> libraries;
+  std::vector<ContextDescription> contexts;
+  std::vector<ComponentDescription> components;
+  std::vector<ConnectionDescription> connections;
+  std::vector<ServiceDescription> services;
+  std::vector<ProcessDescription> processes;  ///< all that contexts name, "main" first
+
+  /// The process of a context, component or composite; empty: there is none of this name.
+  [[nodiscard]] std::string process_of(std::string_view runner) const;
+};
+
+/// Reads a description. Errors: bad_system; the message has a line for each mistake, with its JSON pointer.
+[[nodiscard]] SetupResult<SystemDescription> system_from_json(std::string_view text);
+/// Reads a file of at most a mebibyte. Errors: as above.
+[[nodiscard]] SetupResult<SystemDescription> system_from_file(const std::string& path);
+
+}  // namespace takt::app

@@ -1,0 +1,422 @@
+#include "takt/app/system.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+#include "app/system_parts.hpp"
+#include "takt/app/shared_ports.hpp"
+#include "takt/component/service.hpp"
+#include "takt/describe.hpp"
+
+namespace takt::app {
+
+using component::Component;
+using component::ComponentState;
+using component::ExecutionContext;
+using component::InPortBase;
+using component::OutPortBase;
+using component::ProvidedServiceBase;
+using component::RequiredServiceBase;
+
+namespace {
+
+/// Time for a request while the system starts: a loaded machine may be slow.
+constexpr Duration start_patience = std::chrono::seconds(5);
+
+/// The name of a connection's exchange in the segment.
+std::string exchange_name(std::size_t index) { return fmt::format("c{}", index); }
+
+template <class P>
+std::string names_of(std::span<P* const> parts) {
+  std::string names;
+  for (const P* part : parts) names += (names.empty() ? "" : ", ") + part->name();
+  return names.empty() ? "none" : names;
+}
+
+}  // namespace
+
+std::pair<std::string_view, std::string_view> split_name(std::string_view full_name) noexcept {
+  const std::size_t point = full_name.rfind('.');
+  if (point == std::string_view::npos) return {full_name, {}};
+  return {full_name.substr(0, point), full_name.substr(point + 1)};
+}
+
+std::string segment_name(const SystemDescription& description) { return "takt-" + description.name; }
+
+// ---- finding ----
+
+Component* System::Parts::find(std::string_view name) const noexcept {
+  for (const Part& part : components) {
+    if (part.component->name() == name) return part.component.get();
+  }
+  return nullptr;
+}
+
+ExecutionContext* System::Parts::find_context(std::string_view name) const noexcept {
+  for (const auto& runner : runners) {
+    if (runner->description.name == name) return &runner->context;
+  }
+  auto* composite = dynamic_cast<component::Composite*>(find(name));
+  return composite != nullptr ? &composite->inner() : nullptr;
+}
+
+template <class P>
+SetupResult<P*> System::Parts::find_port(std::string_view full_name) const {
+  const auto [component_name, port_name] = split_name(full_name);
+  Component* owner = find(component_name);
+  if (owner == nullptr)
+    return fail(component::Errc::no_such_component,
+                fmt::format("\"{}\": there is no component \"{}\"", full_name, component_name));
+  auto* port = dynamic_cast<P*>(owner->find_port(port_name));
+  if (port != nullptr) return port;
+  constexpr std::string_view kind = std::is_same_v<P, InPortBase> ? "in-port" : "out-port";
+  return fail(component::Errc::no_such_port,
+              fmt::format("\"{}\": {} has no {} \"{}\"; its ports: {}", full_name, component_name, kind,
+                          port_name, names_of(owner->ports())));
+}
+
+template <class P>
+SetupResult<P*> System::Parts::find_service(std::string_view full_name) const {
+  const auto [component_name, service_name] = split_name(full_name);
+  Component* owner = find(component_name);
+  if (owner == nullptr)
+    return fail(component::Errc::no_such_component,
+                fmt::format("\"{}\": there is no component \"{}\"", full_name, component_name));
+  component::ServicePort* service = owner->find_service(service_name);
+  constexpr bool provided = std::is_same_v<P, ProvidedServiceBase>;
+  if (service != nullptr && service->is_provided() == provided) return static_cast<P*>(service);
+  return fail(component::Errc::no_such_service,
+              fmt::format("\"{}\": {} {} no service \"{}\"; its services: {}", full_name, component_name,
+                          provided ? "provides" : "requires", service_name, names_of(owner->services())));
+}
+
+template SetupResult<InPortBase*> System::Parts::find_port(std::string_view) const;
+template SetupResult<OutPortBase*> System::Parts::find_port(std::string_view) const;
+
+// ---- making ----
+
+SetupResult<void> System::Parts::make(ComponentLibrary& library) {
+  std::string mistakes;
+  const auto note = [&](const std::string& where, const std::string& reason) {
+    mistakes += (mistakes.empty() ? "" : "\n") + where + ": " + reason;
+  };
+  for (std::size_t i = 0; i < description.libraries.size(); ++i) {
+    if (auto loaded = library.load(description.libraries[i], options.folders); !loaded)
+      note(fmt::format("/libraries/{}", i), loaded.error().message);
+  }
+  for (const ContextDescription& context : description.contexts) {
+    if (is_ours(context.name)) runners.push_back(std::make_unique<Runner>(context));
+  }
+  std::set<std::string> lost;  // components that could not be made: one mistake for each is enough
+  for (std::size_t i = 0; i < description.components.size(); ++i) {
+    const ComponentDescription& wanted = description.components[i];
+    if (!is_ours(wanted.context)) continue;
+    const std::string where = fmt::format("/components/{}", i);
+    auto made = library.make(wanted.type, wanted.name);
+    if (!made) {
+      lost.insert(wanted.name);
+      note(where + "/type", made.error().message);
+      continue;
+    }
+    component::ParameterSet& parameters = (*made)->parameters();
+    if (auto set = parameters.set(wanted.parameters, "launch"); !set)
+      note(where + "/parameters", set.error().message);
+    for (const auto& [name, values] : wanted.sets) {
+      if (auto defined = parameters.define(name, values); !defined)
+        note(where + "/sets/" + name, defined.error().message);
+    }
+    components.push_back({&wanted, std::move(*made)});
+  }
+  const auto is_here = [&](const std::string& full_name) {
+    return find(split_name(full_name).first) != nullptr;
+  };
+  const auto is_elsewhere = [&](const std::string& full_name) {
+    const std::string name(split_name(full_name).first);
+    return lost.contains(name) ||
+           (!options.process.empty() && !description.process_of(name).empty() && !is_ours(name));
+  };
+  for (std::size_t i = 0; i < description.connections.size(); ++i) {
+    const ConnectionDescription& wanted = description.connections[i];
+    const std::string where = fmt::format("/connections/{}", i);
+    OutPortBase* from = nullptr;
+    InPortBase* to = nullptr;
+    if (is_here(wanted.from) || !is_elsewhere(wanted.from)) {
+      auto found = find_port<OutPortBase>(wanted.from);
+      if (found) from = *found;
+      if (!found) note(where + "/from", found.error().message);
+    }
+    if (is_here(wanted.to) || !is_elsewhere(wanted.to)) {
+      auto found = find_port<InPortBase>(wanted.to);
+      if (found) to = *found;
+      if (!found) note(where + "/to", found.error().message);
+    }
+    if (from != nullptr && to != nullptr && from->schema() != to->schema()) {
+      note(where, fmt::format("{} has \"{}\", and {} wants \"{}\"", wanted.from, from->schema(), wanted.to,
+                              to->schema()));
+    }
+  }
+  for (std::size_t i = 0; i < description.services.size(); ++i) {
+    const ServiceDescription& wanted = description.services[i];
+    const std::string where = fmt::format("/services/{}", i);
+    if (is_elsewhere(wanted.from) && is_elsewhere(wanted.to)) continue;
+    const auto from = find_service<ProvidedServiceBase>(wanted.from);
+    const auto to = find_service<RequiredServiceBase>(wanted.to);
+    if (!from) note(where + "/from", from.error().message);
+    if (!to) note(where + "/to", to.error().message);
+    if (from && to && (*from)->interface_name() != (*to)->interface_name()) {
+      note(where, fmt::format("{} provides \"{}\", and {} requires \"{}\"", wanted.from,
+                              (*from)->interface_name(), wanted.to, (*to)->interface_name()));
+    }
+  }
+  if (!mistakes.empty()) return fail(component::Errc::bad_system, mistakes);
+  return {};
+}
+
+SetupResult<std::optional<platform::Segment>> System::make_segment() const {
+  const Parts& parts = *parts_;
+  std::vector<std::string> names;
+  std::vector<shm::Declaration> wanted;
+  const auto& connections = parts.description.connections;
+  names.reserve(connections.size());
+  for (std::size_t i = 0; i < connections.size(); ++i) {
+    const auto process_of = [&](const std::string& full_name) {
+      return parts.description.process_of(split_name(full_name).first);
+    };
+    if (process_of(connections[i].from) == process_of(connections[i].to)) continue;
+    const auto from = parts.find_port<OutPortBase>(connections[i].from);
+    if (!from) return tl::unexpected<SetupError>(from.error());
+    names.push_back(exchange_name(i));
+    wanted.push_back((*from)->declare(connections[i].options.buffering, connections[i].options.capacity));
+    wanted.back().name = names.back();
+  }
+  if (wanted.empty()) return std::optional<platform::Segment>();
+  // A system of this name that was killed has left its segment.
+  static_cast<void>(platform::Segment::remove_unused(segment_name(parts.description)));
+  auto segment = platform::Segment::create(segment_name(parts.description), wanted);
+  if (!segment) return tl::unexpected<SetupError>(std::move(segment.error()));
+  return std::optional<platform::Segment>(std::move(*segment));
+}
+
+// ---- starting ----
+
+SetupResult<void> System::Parts::connect_one(std::size_t index) {
+  const ConnectionDescription& wanted = description.connections[index];
+  const bool from_here = find(split_name(wanted.from).first) != nullptr;
+  const bool to_here = find(split_name(wanted.to).first) != nullptr;
+  if (!from_here && !to_here) return {};
+  SetupResult<component::Connection> made = component::Connection();
+  if (from_here && to_here) {
+    made = component::connect(**find_port<OutPortBase>(wanted.from), **find_port<InPortBase>(wanted.to),
+                              wanted.options);
+  } else if (options.segment == nullptr) {
+    return fail(component::Errc::bad_system,
+                fmt::format("{} -> {} needs memory between processes", wanted.from, wanted.to));
+  } else if (from_here) {
+    made = app::connect(**find_port<OutPortBase>(wanted.from), *options.segment, exchange_name(index));
+  } else {
+    made = app::connect(*options.segment, exchange_name(index), **find_port<InPortBase>(wanted.to),
+                        wanted.options.order);
+  }
+  if (!made) return tl::unexpected<SetupError>(std::move(made.error()));
+  wires.push_back({wanted.from, wanted.to, std::move(*made)});
+  return {};
+}
+
+SetupResult<void> System::Parts::connect_all() {
+  for (std::size_t i = 0; i < description.connections.size(); ++i) {
+    if (auto made = connect_one(i); !made) return made;
+  }
+  for (const ServiceDescription& wanted : description.services) {
+    const auto from = find_service<ProvidedServiceBase>(wanted.from);
+    const auto to = find_service<RequiredServiceBase>(wanted.to);
+    if (!from || !to) continue;
+    if (auto made = component::connect(**from, **to); !made) return made;
+  }
+  return {};
+}
+
+SetupResult<void> System::Parts::set_up() {
+  if (auto connected = connect_all(); !connected) return connected;
+  for (const Part& part : components) {
+    ExecutionContext* context = find_context(part.description->context);
+    if (auto added = context->add(*part.component, part.description->placement); !added)
+      return fail(added.error().error, part.component->name() + ": " + added.error().message);
+  }
+  return {};
+}
+
+SetupResult<void> System::Parts::start_threads() {
+  for (const auto& owned : runners) {
+    Runner& runner = *owned;
+    if (runner.description.period == Duration(0)) {
+      auto waiter = platform::EventWaiter::create();
+      if (!waiter) return tl::unexpected<SetupError>(waiter.error());
+      runner.waiter.emplace(std::move(*waiter));
+    }
+    runner.thread = std::make_unique<component::ContextThread>(
+        runner.context, runner.description.thread, [&runner]() -> Status {
+          const Status status = runner.waiter
+                                    ? component::run_on_events(runner.context, runner.clock, *runner.waiter,
+                                                               runner.ticks, runner.description.silence)
+                                    : component::run_periodically(runner.context, runner.clock,
+                                                                  {.period = runner.description.period});
+          runner.ended = true;
+          return status;
+        });
+  }
+  watchdog = std::thread([this] { watch(); });
+  return {};
+}
+
+SetupResult<void> System::Parts::activate_all() {
+  for (const Part& part : components) {
+    if (!part.description->active) continue;
+    ExecutionContext* context = part.component->context();
+    if (const Status status = context->activate(*part.component, start_patience); !status) {
+      return fail(status.error(), fmt::format("{} cannot be activated: {}", part.component->name(),
+                                              std::string(describe(status.error()))));
+    }
+  }
+  return {};
+}
+
+SetupResult<void> System::start() {
+  SetupResult<void> done = parts_->set_up();
+  if (done) done = parts_->start_threads();
+  if (done) done = parts_->activate_all();
+  if (!done) parts_->stop(std::chrono::seconds(2));
+  return done;
+}
+
+SetupResult<void> System::run_virtual(Duration duration) {
+  Parts& parts = *parts_;
+  parts.is_virtual = true;
+  if (auto done = parts.set_up(); !done) return done;
+  component::VirtualTime time;
+  for (const auto& runner : parts.runners) {
+    // Without a period, a context runs at its longest silence.
+    const Duration period =
+        runner->description.period > Duration(0) ? runner->description.period : runner->description.silence;
+    if (const Status status = time.add(runner->context, period); !status)
+      return fail(status.error(), runner->description.name + ": " + std::string(describe(status.error())));
+  }
+  if (auto done = parts.activate_all(); !done) return done;
+  time.run_until(time.now() + duration);
+  parts.look(Time{});
+  return {};
+}
+
+// ---- ending ----
+
+bool System::Parts::stop(Duration patience) {
+  {
+    const std::scoped_lock lock(watchdog_mutex);
+    watchdog_ends = true;
+  }
+  watchdog_end.notify_all();
+  if (watchdog.joinable()) watchdog.join();
+  for (auto part = components.rbegin(); part != components.rend(); ++part) {
+    Component& component = *part->component;
+    if (component.state() == ComponentState::active && component.context() != nullptr)
+      static_cast<void>(component.context()->deactivate(component, patience));
+  }
+  bool whole = true;
+  for (auto runner = runners.rbegin(); runner != runners.rend(); ++runner) {
+    if (!(*runner)->thread) continue;
+    (*runner)->context.request_stop();
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (!(*runner)->ended && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    whole = whole && (*runner)->ended;
+  }
+  if (!whole) return false;
+  for (const auto& runner : runners) {
+    if (!runner->thread) continue;
+    static_cast<void>(runner->thread->stop());
+    runner->thread.reset();
+  }
+  wires.clear();
+  return true;
+}
+
+bool System::stop(Duration patience) { return parts_->stop(patience); }
+
+// ---- the watchdog ----
+
+void System::Parts::report(std::string text) {
+  const std::scoped_lock lock(report_mutex);
+  if (reports.size() < 256) reports.push_back(std::move(text));
+}
+
+void System::Parts::look(Time now) {
+  for (const auto& owned : runners) {
+    Runner& runner = *owned;
+    const Component* running = runner.context.running_component();
+    const std::uint64_t cycle = runner.context.cycles();
+    if (running == nullptr || running != runner.suspect || cycle != runner.suspect_cycle) {
+      if (runner.reported) report(runner.description.name + " runs again");
+      runner.suspect = running;
+      runner.suspect_cycle = cycle;
+      runner.suspect_since = now;
+      runner.reported = false;
+    } else if (!runner.reported && now - runner.suspect_since >= runner.description.stuck_after) {
+      runner.reported = true;
+      report(fmt::format("{}: a callback of {} has not returned for {:.1f} s", runner.description.name,
+                         running->name(), to_seconds(now - runner.suspect_since)));
+    }
+  }
+  stuck = std::any_of(runners.begin(), runners.end(), [](const auto& runner) { return runner->reported; });
+  for (Part& part : components) {
+    const ComponentState state = part.component->state();
+    if (state == part.last_state) continue;
+    if (state == ComponentState::error) {
+      report(fmt::format("{} has failed: {}", part.component->name(),
+                         std::string(describe(part.component->error()))));
+    } else if (part.last_state == ComponentState::error) {
+      report(fmt::format("{} is {}", part.component->name(), component::to_string(state)));
+    }
+    part.last_state = state;
+  }
+}
+
+void System::Parts::watch() {
+  platform::HybridClock clock;
+  std::unique_lock lock(watchdog_mutex);
+  while (!watchdog_end.wait_for(lock, std::chrono::milliseconds(20), [this] { return watchdog_ends; }))
+    look(clock.now());
+}
+
+// ---- the system ----
+
+SetupResult<std::unique_ptr<System>> System::create(const SystemDescription& description,
+                                                    ComponentLibrary& library, const SystemOptions& options) {
+  auto parts = std::make_unique<Parts>();
+  parts->description = description;
+  parts->options = options;
+  if (auto made = parts->make(library); !made) return tl::unexpected<SetupError>(std::move(made.error()));
+  return std::unique_ptr<System>(new System(std::move(parts)));
+}
+
+System::System(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
+
+System::~System() {
+  // A thread that is stuck still uses all of it.
+  if (!parts_->stop(std::chrono::seconds(2))) static_cast<void>(parts_.release());
+}
+
+std::optional<std::string> System::next_report() {
+  const std::scoped_lock lock(parts_->report_mutex);
+  if (parts_->reports.empty()) return std::nullopt;
+  std::string text = std::move(parts_->reports.front());
+  parts_->reports.pop_front();
+  return text;
+}
+
+bool System::is_stuck() const noexcept { return parts_->stuck; }
+
+Component* System::find(std::string_view name) const noexcept { return parts_->find(name); }
+
+}  // namespace takt::app

@@ -1,0 +1,271 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "app/system_parts.hpp"
+#include "component/parameter_value_json.hpp"
+#include "json/strict.hpp"
+#include "takt/component/parameters_json.hpp"
+#include "takt/component/service.hpp"
+#include "takt/describe.hpp"
+
+namespace takt::app {
+namespace {
+
+using component::Component;
+using component::ExecutionContext;
+using json::Value;
+
+/// Time for a request of a person.
+constexpr Duration request_patience = std::chrono::seconds(2);
+
+Value refusal(const std::string& reason) { return {{"ok", false}, {"error", reason}}; }
+
+Value answer_of(const Status& status) {
+  return status ? Value{{"ok", true}} : refusal(std::string(describe(status.error())));
+}
+template <class T>
+Value answer_of(const SetupResult<T>& result) {
+  return result ? Value{{"ok", true}} : refusal(result.error().message);
+}
+
+/// Takes the next word off the line.
+std::string_view take_word(std::string_view& line) {
+  const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
+  line.remove_prefix(begin);
+  const std::string_view word = line.substr(0, line.find(' '));
+  line.remove_prefix(word.size());
+  return word;
+}
+
+Value to_json(const component::ConnectionInfo& info) {
+  Value one = {
+      {"from", info.from}, {"to", info.to}, {"buffering", component::to_string(info.options.buffering)}};
+  if (!info.exchange.empty()) one["exchange"] = info.exchange;
+  if (info.options.buffering != component::Buffering::latest) one["capacity"] = info.options.capacity;
+  return one;
+}
+
+Value to_json(const component::Port& port) {
+  Value one = {{"name", port.name()}, {"type", port.schema()}};
+  if (const auto* out = dynamic_cast<const component::OutPortBase*>(&port)) {
+    one["direction"] = "out";
+    one["written"] = out->written();
+    one["refused"] = out->refused();
+  }
+  if (const auto* in = dynamic_cast<const component::InPortBase*>(&port)) {
+    one["direction"] = "in";
+    one["read"] = in->samples_read();
+    one["missed"] = in->missed();
+  }
+  one["connections"] = Value::array();
+  for (const component::ConnectionInfo& info : connections_of(port))
+    one["connections"].push_back(to_json(info));
+  return one;
+}
+
+Value to_json(const component::ServicePort& service) {
+  Value one = {{"name", service.name()},
+               {"interface", service.interface_name()},
+               {"direction", service.is_provided() ? "provided" : "required"}};
+  if (!service.is_provided()) {
+    const auto* provider = static_cast<const component::RequiredServiceBase&>(service).provider();
+    one["provider"] = provider != nullptr ? Value(provider->full_name()) : Value(nullptr);
+  }
+  return one;
+}
+
+Value to_json(const component::ParameterChange& change) {
+  return {{"when", std::chrono::duration<double>(change.when.time_since_epoch()).count()},
+          {"who", change.who},
+          {"parameter", change.parameter},
+          {"before", component::to_json(change.before)},
+          {"after", component::to_json(change.after)}};
+}
+
+Value summary_of(const Component& component) {
+  Value one = {{"name", component.name()},
+               {"type", component.metadata().type},
+               {"state", component::to_string(component.state())}};
+  if (const ExecutionContext* context = component.context()) one["context"] = context->name();
+  if (component.state() == component::ComponentState::error)
+    one["error"] = std::string(describe(component.error()));
+  return one;
+}
+
+/// The options of a connection: {"buffering": "fifo", "capacity": 8, "order": 0, "wakes": false}.
+SetupResult<component::ConnectionOptions> options_from(std::string_view text) {
+  component::ConnectionOptions options;
+  if (text.find_first_not_of(' ') == std::string_view::npos) return options;
+  const auto document = json::parse(text);
+  if (!document) return fail(component::Errc::bad_value, document.error().reason);
+  json::Mistakes mistakes(8);
+  json::Object object(*document, "", mistakes);
+  constexpr std::pair<std::string_view, component::Buffering> kinds[] = {
+      {"latest", component::Buffering::latest},
+      {"circular", component::Buffering::circular},
+      {"fifo", component::Buffering::fifo}};
+  object.word<component::Buffering>("buffering", options.buffering, kinds);
+  double capacity = options.capacity;
+  double order = options.order;
+  object.number("capacity", capacity, json::Range::between(1, component::max_samples));
+  object.number("order", order, json::Range::between(-1e6, 1e6));
+  object.boolean("wakes", options.wakes);
+  object.finish();
+  if (!mistakes.empty()) {
+    const json::Mistake& first = mistakes.list().front();
+    return fail(component::Errc::bad_value, first.where + ": " + first.reason);
+  }
+  options.capacity = static_cast<std::uint32_t>(capacity);
+  options.order = static_cast<int>(order);
+  return options;
+}
+
+/// Answers the commands of one system.
+class Commands {
+ public:
+  Commands(System::Parts& parts, std::string_view who) : parts_(&parts), who_(who) {}
+
+  [[nodiscard]] Value run(std::string_view line) {
+    const std::string_view verb = take_word(line);
+    if (verb == "list") return list();
+    if (verb == "connect") return connect(line);
+    if (verb == "disconnect") return disconnect(line);
+    const std::string name(take_word(line));
+    Component* component = parts_->find(name);
+    const bool is_known = verb == "show" || verb == "start" || verb == "stop" || verb == "reset" ||
+                          verb == "set" || verb == "apply" || verb == "migrate";
+    if (!is_known) {
+      return refusal(
+          fmt::format("there is no command \"{}\"; there are: list, show, start, stop, reset, set, apply, "
+                      "connect, disconnect, migrate",
+                      verb));
+    }
+    if (component == nullptr) return refusal(fmt::format("there is no component \"{}\"", name));
+    if (verb == "show") return show(*component);
+    if (verb == "set") return set(*component, line);
+    if (verb == "apply")
+      return answer_of(component->parameters().apply(std::string(take_word(line)), who_, request_patience));
+    ExecutionContext* context = component->context();
+    if (context == nullptr) return refusal(name + " participates in no context");
+    if (verb == "start") return answer_of(context->activate(*component, request_patience));
+    if (verb == "stop") return answer_of(context->deactivate(*component, request_patience));
+    if (verb == "reset") return answer_of(context->reset(*component, request_patience));
+    return migrate(*component, *context, std::string(take_word(line)));
+  }
+
+ private:
+  [[nodiscard]] Value list() const {
+    Value contexts = Value::array();
+    for (const auto& runner : parts_->runners) {
+      contexts.push_back({{"name", runner->description.name},
+                          {"process", runner->description.process},
+                          {"period_ms", to_seconds(runner->description.period) * 1e3},
+                          {"cycles", runner->context.cycles()}});
+    }
+    Value components = Value::array();
+    Value connections = Value::array();
+    for (const auto& part : parts_->components) {
+      components.push_back(summary_of(*part.component));
+      for (const component::Port* port : part.component->ports()) {
+        const bool writes = dynamic_cast<const component::OutPortBase*>(port) != nullptr;
+        for (const auto& info : connections_of(*port)) {
+          if (writes || info.from.empty()) connections.push_back(to_json(info));
+        }
+      }
+    }
+    return {{"ok", true},
+            {"system", parts_->description.name},
+            {"contexts", contexts},
+            {"components", components},
+            {"connections", connections}};
+  }
+
+  [[nodiscard]] static Value show(Component& component) {
+    Value answer = summary_of(component);
+    answer["ok"] = true;
+    const component::ComponentMetadata& metadata = component.metadata();
+    answer["version"] = metadata.version;
+    answer["vendor"] = metadata.vendor;
+    answer["category"] = metadata.category;
+    answer["description"] = metadata.description;
+    answer["ports"] = Value::array();
+    for (const component::Port* port : component.ports()) answer["ports"].push_back(to_json(*port));
+    answer["services"] = Value::array();
+    for (const component::ServicePort* service : component.services())
+      answer["services"].push_back(to_json(*service));
+    answer["parameters"] = component::to_json(component.parameters());
+    answer["sets"] = component.parameters().names();
+    answer["changes"] = Value::array();
+    for (const auto& change : component.parameters().changes()) answer["changes"].push_back(to_json(change));
+    if (ExecutionContext* context = component.context()) {
+      if (const auto rows = context->participants(request_patience)) {
+        for (const component::Participant& row : *rows) {
+          if (row.component != &component) continue;
+          answer["executions"] = row.executions;
+          answer["over_budget"] = row.over_budget;
+          answer["longest_us"] = to_seconds(row.longest) * 1e6;
+          answer["divisor"] = row.placement.divisor;
+        }
+      }
+    }
+    return answer;
+  }
+
+  [[nodiscard]] Value set(Component& component, std::string_view line) const {
+    const auto assignments = component::assignments_from_json(line);
+    if (!assignments) return refusal(assignments.error().message);
+    return answer_of(component.parameters().set(*assignments, who_, request_patience));
+  }
+
+  [[nodiscard]] Value migrate(Component& component, ExecutionContext& from, const std::string& name) const {
+    ExecutionContext* to = parts_->find_context(name);
+    if (to == nullptr) return refusal(fmt::format("there is no context \"{}\" in this process", name));
+    component::Switch request;
+    const auto rows = from.participants(request_patience);
+    if (!rows) return refusal(std::string(describe(rows.error())));
+    component::Placement placement;
+    for (const component::Participant& row : *rows) {
+      if (row.component == &component) placement = row.placement;
+    }
+    request.migrate = {{&component, to, placement}};
+    return answer_of(from.apply(request, request_patience).status);
+  }
+
+  [[nodiscard]] Value connect(std::string_view line) const {
+    const std::string from(take_word(line)), to(take_word(line));
+    const auto out = parts_->find_port<component::OutPortBase>(from);
+    if (!out) return refusal(out.error().message);
+    const auto in = parts_->find_port<component::InPortBase>(to);
+    if (!in) return refusal(in.error().message);
+    const auto options = options_from(line);
+    if (!options) return refusal(options.error().message);
+    auto made = component::connect(**out, **in, *options, request_patience);
+    if (made) parts_->wires.push_back({from, to, std::move(*made)});
+    return answer_of(made);
+  }
+
+  [[nodiscard]] Value disconnect(std::string_view line) const {
+    const std::string from(take_word(line)), to(take_word(line));
+    auto& wires = parts_->wires;
+    const auto wire = std::find_if(wires.begin(), wires.end(), [&](const System::Parts::Wire& one) {
+      return one.from == from && one.to == to;
+    });
+    if (wire == wires.end()) return refusal(fmt::format("there is no connection {} -> {}", from, to));
+    const Status cut = wire->connection.cut(request_patience);
+    if (cut) wires.erase(wire);
+    return answer_of(cut);
+  }
+
+  System::Parts* parts_;
+  std::string who_;
+};
+
+}  // namespace
+
+std::string System::command(std::string_view line, std::string_view who) {
+  return Commands(*parts_, who).run(line).dump(-1, ' ', false, Value::error_handler_t::replace);
+}
+
+}  // namespace takt::app

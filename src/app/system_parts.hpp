@@ -1,0 +1,95 @@
+// The parts of a running system, for its two sources: system.cpp runs them, system_commands.cpp answers.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "takt/app/system.hpp"
+#include "takt/component/connection.hpp"
+#include "takt/component/context_thread.hpp"
+#include "takt/component/drivers.hpp"
+#include "takt/platform/event_waiter.hpp"
+#include "takt/platform/hybrid_clock.hpp"
+
+namespace takt::app {
+
+struct System::Parts {
+  /// A context and its thread.
+  struct Runner {
+    explicit Runner(const ContextDescription& of)
+        : description(of), context({.name = of.name, .period = of.period}) {}
+
+    const ContextDescription description;
+    component::ExecutionContext context;
+    platform::HybridClock clock;
+    std::optional<platform::EventWaiter> waiter;
+    component::TickCounter ticks;
+    std::atomic<bool> ended{false};
+    std::unique_ptr<component::ContextThread> thread;
+    // For the watchdog.
+    const component::Component* suspect = nullptr;
+    std::uint64_t suspect_cycle = 0;
+    Time suspect_since{};
+    bool reported = false;
+  };
+  struct Part {
+    const ComponentDescription* description = nullptr;
+    ComponentPointer component;
+    component::ComponentState last_state = component::ComponentState::created;
+  };
+  struct Wire {
+    std::string from, to;
+    component::Connection connection;
+  };
+
+  SystemDescription description;
+  SystemOptions options;
+  std::vector<std::unique_ptr<Runner>> runners;
+  std::vector<Part> components;
+  std::vector<Wire> wires;
+  bool is_virtual = false;
+
+  std::mutex report_mutex;
+  std::deque<std::string> reports;
+  std::atomic<bool> stuck{false};
+  std::thread watchdog;
+  std::mutex watchdog_mutex;
+  std::condition_variable watchdog_end;
+  bool watchdog_ends = false;
+
+  [[nodiscard]] bool is_ours(std::string_view name) const {
+    return options.process.empty() || description.process_of(name) == options.process;
+  }
+  [[nodiscard]] component::Component* find(std::string_view name) const noexcept;
+  [[nodiscard]] component::ExecutionContext* find_context(std::string_view name) const noexcept;
+  /// The port or service "component.name". Errors: no_such_component, no_such_port with the names that exist.
+  template <class P>
+  [[nodiscard]] SetupResult<P*> find_port(std::string_view full_name) const;
+  template <class P>
+  [[nodiscard]] SetupResult<P*> find_service(std::string_view full_name) const;
+
+  [[nodiscard]] SetupResult<void> make(ComponentLibrary& library);
+  [[nodiscard]] SetupResult<void> set_up();
+  [[nodiscard]] SetupResult<void> connect_all();
+  [[nodiscard]] SetupResult<void> connect_one(std::size_t index);
+  [[nodiscard]] SetupResult<void> start_threads();
+  [[nodiscard]] SetupResult<void> activate_all();
+  bool stop(Duration patience);
+  void watch();
+  void look(Time now);
+  void report(std::string text);
+};
+
+/// "component" and "port" of "component.port"; the second is empty without a point.
+[[nodiscard]] std::pair<std::string_view, std::string_view> split_name(std::string_view full_name) noexcept;
+
+}  // namespace takt::app

@@ -1,0 +1,240 @@
+// takt component: asks and commands a running system, and draws one.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/control_socket.hpp"
+#include "json/strict.hpp"
+#include "takt/app/system_description.hpp"
+#include "tools/commands.hpp"
+#include "tools/component_graph.hpp"
+#include "tools/connection.hpp"
+
+namespace takt::tools {
+namespace {
+
+using json::Value;
+
+struct ComponentOptions {
+  std::string system;
+  std::string name;
+  std::vector<std::string> words;
+  std::string file;
+  std::string svg;
+  bool json = false;
+};
+
+/// The socket of the system; without a name, of the only one that runs.
+std::string socket_of(const ComponentOptions& options) {
+  const std::string path = app::control_path(options.system);
+  if (!options.system.empty()) return path;
+  // control_path("") is "…/takt-.sock": others have the system's name before the end.
+  const std::string prefix = path.substr(0, path.size() - std::string(".sock").size());
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(prefix).parent_path(), error)) {
+    const std::string one = entry.path().string();
+    if (one.starts_with(prefix) && one.ends_with(".sock") && one.find('@') == std::string::npos)
+      found.push_back(one);
+  }
+  if (found.size() == 1) return found.front();
+  fmt::print(stderr, "{}; name one with --system\n",
+             found.empty() ? "no system runs here" : "several systems run here");
+  throw CLI::RuntimeError(exit_failed);
+}
+
+/// The answer to a command that was obeyed; otherwise prints the reason and ends the program.
+Value ask_or_exit(const ComponentOptions& options, const std::string& line) {
+  const auto answer = app::ask(socket_of(options), line, std::chrono::seconds(10));
+  if (!answer) exit_with(answer.error());
+  auto value = json::parse(*answer);
+  if (value && value->is_object() && value->value("ok", false)) return std::move(*value);
+  const std::string reason =
+      value && value->is_object() && value->contains("error") && (*value)["error"].is_string()
+          ? (*value)["error"].get<std::string>()
+          : "the system's answer is not understood";
+  fmt::print(stderr, "takt component: {}\n", reason);
+  throw CLI::RuntimeError(exit_failed);
+}
+
+/// A member as text; empty if it is another thing.
+std::string text_in(const Value& object, const char* key) {
+  return object.is_object() && object.contains(key) && object[key].is_string()
+             ? object[key].get<std::string>()
+             : "";
+}
+
+const Value& rows_in(const Value& object, const char* key) {
+  static const Value none = Value::array();
+  return object.contains(key) && object[key].is_array() ? object[key] : none;
+}
+
+void list(const ComponentOptions& options) {
+  const Value answer = ask_or_exit(options, "list");
+  if (options.json) return fmt::print("{}\n", answer.dump(2));
+  fmt::print("{:<24} {:<20} {:<16} {}\n", "COMPONENT", "TYPE", "CONTEXT", "STATE");
+  for (const Value& row : rows_in(answer, "components")) {
+    fmt::print("{:<24} {:<20} {:<16} {}{}\n", text_in(row, "name"), text_in(row, "type"),
+               text_in(row, "context"), text_in(row, "state"),
+               row.contains("error") ? ": " + text_in(row, "error") : "");
+  }
+  for (const Value& row : rows_in(answer, "connections")) {
+    const std::string exchange = text_in(row, "exchange");
+    const auto or_exchange = [&](const std::string& name) {
+      return name.empty() ? "(" + exchange + ")" : name;
+    };
+    fmt::print("{} -> {}  {}\n", or_exchange(text_in(row, "from")), or_exchange(text_in(row, "to")),
+               text_in(row, "buffering"));
+  }
+}
+
+/// "2.5", "true" and "[1, 2]" are JSON; other words are texts.
+std::string values_of(const std::vector<std::string>& words) {
+  Value values = Value::object();
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      fmt::print(stderr, "takt component: \"{}\" is not PARAMETER=VALUE\n", word);
+      throw CLI::RuntimeError(exit_bad_input);
+    }
+    const std::string text = word.substr(equals + 1);
+    const auto value = json::parse(text);
+    values[word.substr(0, equals)] = value ? *value : Value(text);
+  }
+  return values.dump();
+}
+
+SystemGraph graph_of(const app::SystemDescription& description) {
+  SystemGraph graph;
+  graph.name = description.name;
+  for (const auto& context : description.contexts) graph.contexts.push_back(context.name);
+  for (const auto& component : description.components) {
+    if (component.type == "Composite") graph.contexts.push_back(component.name);
+    graph.components.push_back({component.name, component.type, component.context, ""});
+  }
+  for (const auto& one : description.connections) {
+    const bool is_latest = one.options.buffering == component::Buffering::latest;
+    graph.connections.push_back(
+        {one.from, one.to,
+         is_latest ? ""
+                   : fmt::format("{} {}", component::to_string(one.options.buffering), one.options.capacity),
+         false});
+  }
+  for (const auto& one : description.services) graph.connections.push_back({one.from, one.to, "", true});
+  return graph;
+}
+
+SystemGraph graph_of(const Value& answer) {
+  SystemGraph graph;
+  graph.name = text_in(answer, "system");
+  for (const Value& row : rows_in(answer, "contexts")) graph.contexts.push_back(text_in(row, "name"));
+  for (const Value& row : rows_in(answer, "components")) {
+    if (text_in(row, "type") == "Composite") graph.contexts.push_back(text_in(row, "name"));
+    graph.components.push_back(
+        {text_in(row, "name"), text_in(row, "type"), text_in(row, "context"), text_in(row, "state")});
+  }
+  for (const Value& row : rows_in(answer, "connections")) {
+    const std::string buffering = text_in(row, "buffering");
+    graph.connections.push_back(
+        {text_in(row, "from"), text_in(row, "to"), buffering == "latest" ? "" : buffering, false});
+  }
+  return graph;
+}
+
+void draw(const ComponentOptions& options) {
+  SystemGraph graph;
+  if (options.file.empty()) {
+    graph = graph_of(ask_or_exit(options, "list"));
+  } else {
+    const auto description = app::system_from_file(options.file);
+    if (!description) {
+      fmt::print(stderr, "{}: {}\n", options.file, description.error().message);
+      throw CLI::RuntimeError(exit_bad_input);
+    }
+    graph = graph_of(*description);
+  }
+  const std::string svg = to_svg(graph);
+  if (options.svg == "-") return fmt::print("{}", svg);
+  std::ofstream file(options.svg);
+  if (file << svg && file.flush()) return;
+  fmt::print(stderr, "{}: cannot be written\n", options.svg);
+  throw CLI::RuntimeError(exit_failed);
+}
+
+/// A command that names a component, and words behind it.
+CLI::App* add_command(CLI::App& group, const std::shared_ptr<ComponentOptions>& options,
+                      const std::string& verb, const std::string& help) {
+  CLI::App* command = group.add_subcommand(verb, help);
+  command->add_option("component", options->name, "Its name")->required();
+  return command;
+}
+
+}  // namespace
+
+void add_component(CLI::App& app) {
+  auto options = std::make_shared<ComponentOptions>();
+  CLI::App* group = app.add_subcommand("component", "Ask and command the components of a running system");
+  group->require_subcommand(1);
+  group->add_option("--system", options->system, "Name of the system; may be omitted if only one runs");
+
+  CLI::App* list_command = group->add_subcommand("list", "List components and connections");
+  list_command->add_flag("--json", options->json, "As JSON");
+  list_command->callback([options] { list(*options); });
+
+  add_command(*group, options, "show", "Show a component: ports, services, parameters, changes (JSON)")
+      ->callback([options] { fmt::print("{}\n", ask_or_exit(*options, "show " + options->name).dump(2)); });
+  for (const auto& [verb, help] : {std::pair{"start", "Activate a component"},
+                                   {"stop", "Deactivate a component"},
+                                   {"reset", "Lead a failed component back to inactive"}}) {
+    add_command(*group, options, verb, help)->callback([options, verb = std::string(verb)] {
+      static_cast<void>(ask_or_exit(*options, verb + " " + options->name));
+    });
+  }
+  CLI::App* set = add_command(*group, options, "set", "Change parameters, all or none");
+  set->add_option("values", options->words, "PARAMETER=VALUE ...")->required();
+  set->callback([options] {
+    static_cast<void>(ask_or_exit(*options, "set " + options->name + " " + values_of(options->words)));
+  });
+  CLI::App* apply = add_command(*group, options, "apply", "Apply a named set of parameters");
+  apply->add_option("set", options->words, "Its name")->required()->expected(1);
+  apply->callback([options] {
+    static_cast<void>(ask_or_exit(*options, "apply " + options->name + " " + options->words.front()));
+  });
+  CLI::App* migrate = add_command(*group, options, "migrate", "Move a component to another context");
+  migrate->add_option("context", options->words, "Its name")->required()->expected(1);
+  migrate->callback([options] {
+    static_cast<void>(ask_or_exit(*options, "migrate " + options->name + " " + options->words.front()));
+  });
+  for (const auto& [verb, help] :
+       {std::pair{"connect", "Connect an out-port with an in-port"}, {"disconnect", "Cut a connection"}}) {
+    CLI::App* command = group->add_subcommand(verb, help);
+    command->add_option("from", options->name, "COMPONENT.PORT of the writer")->required();
+    command->add_option("to", options->words, "COMPONENT.PORT of the reader")->required()->expected(1);
+    const auto buffering = std::make_shared<std::string>("latest");
+    const auto capacity = std::make_shared<int>(16);
+    if (std::string(verb) == "connect") {
+      command->add_option("--buffering", *buffering, "latest, circular or fifo")
+          ->check(CLI::IsMember({"latest", "circular", "fifo"}));
+      command->add_option("--capacity", *capacity, "Samples of a circular buffer or fifo")
+          ->check(CLI::Range(1, static_cast<int>(component::max_samples)));
+    }
+    command->callback([options, buffering, capacity, verb = std::string(verb)] {
+      std::string line = verb + " " + options->name + " " + options->words.front();
+      if (verb == "connect") line += " " + Value{{"buffering", *buffering}, {"capacity", *capacity}}.dump();
+      static_cast<void>(ask_or_exit(*options, line));
+    });
+  }
+  CLI::App* graph = group->add_subcommand("graph", "Draw a running system, or the one of a file");
+  graph->add_option("file", options->file, "The system's file; without it, the running system")
+      ->check(CLI::ExistingFile);
+  graph->add_option("--svg", options->svg, "The picture's file; - is the standard output")->required();
+  graph->callback([options] { draw(*options); });
+}
+
+}  // namespace takt::tools
