@@ -55,7 +55,8 @@ namespace {
 
 /// The error of a status that a callback in C has returned.
 [[nodiscard]] Error to_error(std::int32_t status) noexcept {
-  return {static_cast<takt::Room>(status >> 16), static_cast<std::uint16_t>(status)};
+  const std::uint32_t number = 0 - static_cast<std::uint32_t>(status);  // TAKT_STATUS() is negative
+  return {static_cast<takt::Room>(number >> 16), static_cast<std::uint16_t>(number)};
 }
 [[nodiscard]] Status to_result(std::int32_t status) noexcept {
   if (status == TAKT_OK) return {};

@@ -222,7 +222,7 @@ std::string SystemDescription::process_of(std::string_view runner) const {
     if (context.name == runner) return context.process;
   }
   for (const ComponentDescription& component : components) {
-    if (component.name == name)
+    if (component.name == runner)
       return process_of(component.context);  // a composite is listed before its parts
   }
   return {};

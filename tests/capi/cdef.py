@@ -8,6 +8,8 @@ NUMBERS = {"int32_t": ctypes.c_int32, "int64_t": ctypes.c_int64, "uint8_t": ctyp
            "char": ctypes.c_char}
 DECLARATION = re.compile(r"(?P<type>(?:const )*\w+)(?P<stars>(?: ?\*(?: ?const)?)*) ?(?P<name>\w+)(?:\[(?P<length>\d+)\])?")
 
+FUNCTION = re.compile(r"(?P<result>\w+) \(\*(?P<name>\w+)\)\((?P<parameters>[^)]*)\)")
+
 
 class Interface:
     """The library at `path` with the declarations of a cdef text: `constants` and `structures` by name, functions in `library`."""
@@ -35,6 +37,10 @@ class Interface:
 
     def _declared(self, text, is_parameter=False):
         """(name, type) of a field or a parameter."""
+        if function := FUNCTION.fullmatch(text.strip()):
+            result = None if function["result"] == "void" else self._declared(function["result"] + " result")[1]
+            kinds = [self._declared(p, True)[1] for p in function["parameters"].split(",")]
+            return function["name"], ctypes.CFUNCTYPE(result, *kinds)
         found = DECLARATION.fullmatch(text.strip())
         assert found, text
         base, stars = found["type"].replace("const ", ""), found["stars"].count("*")

@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+"""Runs systems of components by takt launch, commands them by takt component, and kills their processes.
+
+usage: takt_launch_test.py TAKT SOURCE_FOLDER MOTOR_PLUGIN ODD_PLUGIN FOREIGN_PLUGIN [unittest arguments]
+"""
+import faulthandler, json, os, random, shutil, signal, subprocess, sys, tempfile, time, unittest
+import xml.etree.ElementTree
+
+TAKT, SOURCE, MOTOR, ODD, FOREIGN = sys.argv[1:6]
+SYSTEM = os.path.join(SOURCE, "examples", "10_component", "system.json")
+PATIENCE = 60  # s
+SEED = int(os.environ.get("TAKT_SEED") or random.SystemRandom().randrange(2**32))
+
+
+def wait_until(is_true, what):
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if is_true():
+            return
+        time.sleep(0.02)
+    raise AssertionError("never: " + what)
+
+
+class Folder(unittest.TestCase):
+    """A test with a folder for its files and sockets."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.environment = dict(os.environ, XDG_RUNTIME_DIR=self.folder)
+        self.name = "t%d_%d" % (os.getpid(), random.randrange(10**6))
+
+    def file(self, system):
+        path = os.path.join(self.folder, "system.json")
+        with open(path, "w") as file:
+            file.write(system if isinstance(system, str) else json.dumps(dict({"name": self.name}, **system)))
+        return path
+
+    def takt(self, *words):
+        return subprocess.run([TAKT, *words], env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
+
+    def mistakes(self, system):
+        """The lines with which a system is refused, and its exit code."""
+        done = self.takt("launch", "--check", self.file(system))
+        return done.returncode, done.stderr.splitlines()
+
+
+class CheckTest(Folder):
+    def test_the_example_has_no_mistakes(self):
+        done = self.takt("launch", "--check", "--folder", os.path.dirname(MOTOR), SYSTEM)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_every_mistake_is_listed_with_its_pointer(self):
+        code, lines = self.mistakes({
+            "libraries": [MOTOR],
+            "contexts": [{"name": "fast", "period_ms": 1}],
+            "components": [
+                {"name": "motor", "type": "Motor", "context": "fast", "parameters": {"inertia": -1, "mass": 3}},
+                {"name": "other", "type": "Mötör", "context": "fast"},
+                {"name": "log", "type": "SpeedLog", "context": "fast"}],
+            "connections": [
+                {"from": "motor.torque", "to": "log.joint"},
+                {"from": "log.mean_speed", "to": "log.joint"},
+                {"from": "ghost.joint", "to": "log.joint"}]})
+        self.assertEqual(code, 2)
+        text = "\n".join(lines)
+        for part in ["/components/1/type", "is no name"]:
+            self.assertIn(part, text)
+        code, lines = self.mistakes({
+            "libraries": [MOTOR],
+            "contexts": [{"name": "fast", "period_ms": 1}],
+            "components": [
+                {"name": "motor", "type": "Motor", "context": "fast", "parameters": {"inertia": -1, "mass": 3}},
+                {"name": "other", "type": "Moter", "context": "fast"},
+                {"name": "log", "type": "SpeedLog", "context": "fast"}],
+            "connections": [
+                {"from": "motor.torque", "to": "log.joint"},
+                {"from": "log.mean_speed", "to": "log.joint"},
+                {"from": "ghost.joint", "to": "log.joint"}]})
+        self.assertEqual(code, 2)
+        text = "\n".join(lines)
+        for part in ["/components/0/parameters: motor.inertia: -1 is not in", "motor.mass: there is no such parameter",
+                     "/components/1/type: \"Moter\" is not a component type; there are:", "Motor",
+                     "/connections/0/from: \"motor.torque\": motor has no out-port \"torque\"",
+                     "/connections/1: log.mean_speed has \"value f64\", and log.joint wants \"position f64, velocity f64\"",
+                     "/connections/2/from: \"ghost.joint\": there is no component \"ghost\""]:
+            self.assertIn(part, text)
+
+    def test_a_wrong_structure_is_listed_whole(self):
+        code, lines = self.mistakes({
+            "contexts": [{"name": "fast", "period_ms": 0}, {"name": "fast", "events": True, "period_ms": 1}, {"name": "a b"}],
+            "components": [{"name": "x", "type": "T", "context": "none", "divisor": 2, "phase": 2, "parameters": [1]},
+                           {"name": "x", "type": "T", "context": "fast", "budget_us": "many", "colour": "red"},
+                           {"name": "inner", "type": "Composite", "context": "inner"}],
+            "connections": [{"from": "x.a", "to": "x.b", "buffering": "tape", "capacity": 10**9}],
+            "processes": [{"name": "p", "restart": "sometimes"}]})
+        self.assertEqual(code, 2)
+        text = "\n".join(lines)
+        for part in ["/contexts/0/period_ms", "/contexts/1/name", "/contexts/1: needs either", "/contexts/2/name", "/components/0/context",
+                     "/components/0/phase", "/components/0/parameters", "/components/1/name", "/components/1/budget_us",
+                     "/components/1/colour", "/components/2/context", "/connections/0/buffering", "/connections/0/capacity",
+                     "/processes/0/restart", "/processes/0/name"]:
+            self.assertIn(part, text)
+
+    def test_other_files_are_refused(self):
+        for text in ["", "{", "[]", "null", "{\"name\": 3}", "{\"name\": \"x\"}", "\x00\xff"]:
+            code, lines = self.mistakes(text)
+            self.assertEqual(code, 2, text)
+            self.assertTrue(lines)
+
+    def test_shared_objects_that_are_no_plug_ins_are_refused(self):
+        text = os.path.join(self.folder, "text.so")
+        with open(text, "w") as file:
+            file.write("not a shared object\n" * 100)
+        other = os.path.realpath(TAKT)
+        for library, reason in [("missing.so", "there is no such file in:"), (os.path.join(self.folder, "none.so"), "No such file"),
+                                (text, "invalid ELF header"), (self.folder, "is not a file"), (other, "dynamically load"),
+                                (FOREIGN, "was built for another ABI: \"takt 0.0.1, another world\"")]:
+            code, lines = self.mistakes({"libraries": [library], "contexts": [{"name": "c", "period_ms": 1}]})
+            self.assertEqual(code, 2)
+            self.assertIn("/libraries/0", lines[0])
+            self.assertIn(reason, lines[0])
+
+    def test_a_shared_object_without_the_entry_point_is_refused(self):
+        libraries = [line.split()[2] for line in subprocess.run(["ldd", TAKT], capture_output=True, text=True).stdout.splitlines()
+                     if "libm.so" in line and "=>" in line]
+        self.assertTrue(libraries)
+        code, lines = self.mistakes({"libraries": libraries, "contexts": [{"name": "c", "period_ms": 1}]})
+        self.assertEqual(code, 2)
+        self.assertIn("has no entry point takt_plugin_v1()", lines[0])
+
+    def test_a_component_that_throws_in_its_constructor_is_a_mistake(self):
+        code, lines = self.mistakes({"libraries": [ODD], "contexts": [{"name": "c", "period_ms": 1}],
+                                     "components": [{"name": "t", "type": "Thrower", "context": "c"}]})
+        self.assertEqual(code, 2)
+        self.assertIn("/components/0/type: Thrower threw in its constructor: not today", lines[0])
+
+    def test_the_picture_of_a_system_is_well_formed(self):
+        path = os.path.join(self.folder, "graph.svg")
+        done = self.takt("component", "graph", SYSTEM, "--svg", path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text = "".join(xml.etree.ElementTree.parse(path).getroot().itertext())
+        for part in ["motor", "controller", "joint", "circular 64"]:
+            self.assertIn(part, text)
+
+    def test_virtual_time_gives_the_same_answer_each_time(self):
+        answers = [self.takt("launch", SYSTEM, "--folder", os.path.dirname(MOTOR), "--virtual-time", "3").stdout for _ in range(2)]
+        self.assertEqual(answers[0], answers[1])
+        self.assertEqual([row["cycles"] for row in json.loads(answers[0])["contexts"]], [3000, 150])
+
+
+class Running(Folder):
+    """A system that runs until the end of the test."""
+
+    def launch(self, system):
+        self.log = open(os.path.join(self.folder, "log"), "w+")
+        self.addCleanup(self.log.close)
+        self.process = subprocess.Popen([TAKT, "launch", self.file(system)], env=self.environment, stdout=self.log, stderr=self.log)
+        self.addCleanup(self.end)
+        wait_until(lambda: self.process.poll() is not None or self.ask("list") is not None, "the system answers")
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+        return self.process.wait(PATIENCE)
+
+    def said(self):
+        self.log.flush()
+        with open(self.log.name) as file:
+            return file.read()
+
+    def ask(self, *words):
+        """The answer of takt component, or None if it failed."""
+        done = self.takt("component", "--system", self.name, *words, *(["--json"] if words == ("list",) else []))
+        self.refusal = done.stderr
+        return None if done.returncode else (json.loads(done.stdout) if done.stdout else {})
+
+    def state(self, name):
+        return {row["name"]: row["state"] for row in (self.ask("list") or {"components": []})["components"]}.get(name)
+
+    def port(self, component, name):
+        return next(port for port in self.ask("show", component)["ports"] if port["name"] == name)
+
+
+class CommandTest(Running):
+    def setUp(self):
+        super().setUp()
+        self.launch({
+            "libraries": [MOTOR, ODD],
+            "contexts": [{"name": "fast", "period_ms": 1}, {"name": "slow", "period_ms": 5}, {"name": "events", "events": True}],
+            "components": [
+                {"name": "controller", "type": "Controller", "context": "fast", "order": 1, "sets": {"home": {"target": 0}}},
+                {"name": "motor", "type": "Motor", "context": "fast", "order": 2},
+                {"name": "log", "type": "SpeedLog", "context": "events", "active": False}],
+            "connections": [{"from": "motor.joint", "to": "controller.joint"}, {"from": "controller.torque", "to": "motor.torque"}]})
+        wait_until(lambda: self.state("motor") == "active", "the motor is active")
+
+    def test_a_running_system_is_commanded_and_ends_in_order(self):
+        self.assertEqual(self.state("log"), "inactive")
+        self.assertIsNotNone(self.ask("start", "log"))
+        self.assertEqual(self.state("log"), "active")
+        self.assertIsNone(self.ask("start", "log"))
+        self.assertIn("does not allow", self.refusal)
+        self.assertIsNotNone(self.ask("connect", "motor.joint", "log.joint", "--buffering", "fifo", "--capacity", "1024"))
+        wait_until(lambda: self.port("log", "joint")["read"] > 100, "the log reads")
+        self.assertIsNotNone(self.ask("disconnect", "motor.joint", "log.joint"))
+        self.assertEqual(self.port("log", "joint")["connections"], [])
+        self.assertIsNone(self.ask("disconnect", "motor.joint", "log.joint"))
+        self.assertIsNone(self.ask("connect", "log.mean_speed", "controller.joint"))
+        self.assertIn("\"value f64\"", self.refusal)
+        self.assertIsNotNone(self.ask("set", "controller", "target=0.5"))
+        self.assertIsNotNone(self.ask("apply", "controller", "home"))
+        shown = self.ask("show", "controller")
+        self.assertEqual([(change["parameter"], change["after"], change["who"]) for change in shown["changes"]][-2:],
+                         [("target", 0.5, "takt component"), ("target", 0.0, "takt component")])
+        self.assertIsNone(self.ask("set", "controller", "target=99"))
+        self.assertIn("99 is not in", self.refusal)
+        self.assertIsNotNone(self.ask("migrate", "controller", "slow"))
+        self.assertEqual(next(row["context"] for row in self.ask("list")["components"] if row["name"] == "controller"), "slow")
+        self.assertIsNotNone(self.ask("stop", "controller"))
+        self.assertEqual(self.state("controller"), "inactive")
+        self.assertIsNone(self.ask("show", "nobody"))
+        self.assertEqual(self.end(), 0)
+        self.assertIn("has stopped", self.said())
+        self.assertEqual([name for name in os.listdir(self.folder) if name.endswith(".sock")], [])
+
+    def test_a_sensor_that_fails_leads_to_the_state_error_and_a_reset_leads_out(self):
+        self.assertIsNotNone(self.ask("set", "motor", "sensor_works=false"))
+        wait_until(lambda: self.state("controller") == "error", "the controller has failed")
+        wait_until(lambda: "controller has failed" in self.said(), "it is reported")
+        self.assertIsNotNone(self.ask("set", "motor", "sensor_works=true"))
+        time.sleep(0.05)
+        self.assertIsNotNone(self.ask("reset", "controller"))
+        self.assertIsNotNone(self.ask("start", "controller"))
+        self.assertEqual(self.state("controller"), "active")
+
+    def test_a_second_system_of_the_name_is_refused(self):
+        done = self.takt("launch", os.path.join(self.folder, "system.json"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("a system of this name is running", done.stderr)
+        self.assertEqual(self.state("motor"), "active")
+
+
+class OddTest(Running):
+    def test_a_component_that_cannot_be_initialized_ends_the_start(self):
+        self.launch({"libraries": [ODD], "contexts": [{"name": "c", "period_ms": 1}],
+                     "components": [{"name": "counter", "type": "Counter", "context": "c"},
+                                    {"name": "r", "type": "Refuser", "context": "c"}]})
+        self.assertEqual(self.process.wait(PATIENCE), 1)
+        self.assertIn("r: r threw in on_initialize(): no such device", self.said())
+
+    def test_a_callback_that_never_returns_is_named_and_the_rest_goes_on(self):
+        self.launch({"libraries": [ODD],
+                     "contexts": [{"name": "good", "period_ms": 1}, {"name": "bad", "period_ms": 1, "stuck_after_ms": 100}],
+                     "components": [{"name": "counter", "type": "Counter", "context": "good"},
+                                    {"name": "sleeper", "type": "Sleeper", "context": "bad"},
+                                    {"name": "failer", "type": "Failer", "context": "good"}]})
+        wait_until(lambda: self.state("failer") == "error", "the failer has failed")
+        self.assertIsNotNone(self.ask("set", "sleeper", "asleep=true"))
+        wait_until(lambda: "bad: a callback of sleeper has not returned" in self.said(), "the sleeper is named")
+        before = self.port("counter", "out")["written"]
+        wait_until(lambda: self.port("counter", "out")["written"] > before + 100, "the counter goes on")
+        self.assertIsNone(self.ask("stop", "sleeper"))  # bounded, also now
+        self.process.terminate()
+        self.assertEqual(self.process.wait(PATIENCE), 1)
+        self.assertIn("is stuck in a callback, and ends without it", self.said())
+
+
+class ProcessTest(Running):
+    def test_one_of_three_processes_is_killed_100_times_and_the_others_never_notice(self):
+        self.launch({
+            "libraries": [MOTOR, ODD],
+            "contexts": [{"name": "control", "period_ms": 1}, {"name": "log", "period_ms": 2, "process": "log"},
+                         {"name": "count", "period_ms": 1, "process": "count"}],
+            "components": [
+                {"name": "controller", "type": "Controller", "context": "control", "order": 1},
+                {"name": "motor", "type": "Motor", "context": "control", "order": 2},
+                {"name": "log", "type": "SpeedLog", "context": "log"},
+                {"name": "counter", "type": "Counter", "context": "count"}],
+            "connections": [
+                {"from": "motor.joint", "to": "controller.joint"}, {"from": "controller.torque", "to": "motor.torque"},
+                {"from": "motor.joint", "to": "log.joint", "buffering": "fifo", "capacity": 256}],
+            "processes": [{"name": "log", "restart": "on-failure", "delay_ms": 0, "most": 1000}]})
+        wait_until(lambda: all(self.state(name) == "active" for name in ("controller", "motor", "log", "counter")), "all run")
+        chance = random.Random(SEED)
+        killed = 0
+        while killed < 100:
+            pids = self.processes_of("log")
+            if not pids:
+                time.sleep(0.005)
+                continue
+            time.sleep(chance.random() * 0.05)  # also while it starts
+            try:
+                os.kill(pids[0], signal.SIGKILL)
+                killed += 1
+            except ProcessLookupError:
+                continue
+            wait_until(lambda: pids[0] not in self.processes_of("log"), "it is gone")
+        wait_until(lambda: self.state("log") == "active", "the log is back")
+        read = self.port("log", "joint")["read"]
+        wait_until(lambda: self.port("log", "joint")["read"] > read + 100, "it reads again")
+        for name in ("controller", "motor", "counter"):
+            self.assertEqual(self.state(name), "active")
+        self.assertEqual(self.port("controller", "joint")["missed"], 0)
+        self.assertGreaterEqual(self.said().count("it is started again"), 100)
+        self.assertEqual(self.end(), 0)
+        said = self.said()
+        for process in ("main", "log", "count"):
+            self.assertIn("%s@%s has stopped" % (self.name, process), said)
+        self.assertNotIn("takt.takt-" + self.name, os.listdir("/dev/shm"))
+
+    def processes_of(self, name):
+        """The processes that run this part of the system."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/cmdline" % pid, "rb") as file:
+                    words = file.read().split(b"\0")
+            except OSError:
+                continue
+            if os.path.join(self.folder, "system.json").encode() in words and b"--process" in words and name.encode() in words:
+                found.append(int(pid))
+        return found
+
+    def test_a_process_that_dies_without_restart_ends_the_system(self):
+        self.launch({
+            "libraries": [ODD],
+            "contexts": [{"name": "a", "period_ms": 1}, {"name": "b", "period_ms": 1, "process": "b"}],
+            "components": [{"name": "one", "type": "Counter", "context": "a"}, {"name": "two", "type": "Counter", "context": "b"}]})
+        wait_until(lambda: self.state("two") == "active", "both run")
+        os.kill(self.processes_of("b")[0], signal.SIGKILL)
+        self.assertEqual(self.process.wait(PATIENCE), 1)
+        self.assertIn("was killed by signal 9", self.said())
+
+
+if __name__ == "__main__":
+    faulthandler.enable()
+    print("seed", SEED)
+    unittest.main(argv=sys.argv[:1] + sys.argv[6:])
