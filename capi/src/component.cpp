@@ -93,7 +93,7 @@ constexpr std::size_t type_required = offsetof(takt_component_type, create);
   return read;
 }
 
-/// What a component of C needs before its base: its functions and its metadata.
+/// The functions and metadata of a component of C, which its base needs.
 struct TypeData {
   takt_component_type type;
   component::ComponentMetadata metadata;
@@ -503,7 +503,7 @@ uint64_t takt_context_cycles(const takt_context* context) {
 
 namespace {
 
-/// What a table points to; it is never freed, because components may live until the end of the program.
+/// The memory of a table. It is never freed, because components may live until the end of the program.
 struct PluginTypes {
   std::string abi = component::plugin_abi();
   std::vector<takt_component_type> functions;

@@ -48,14 +48,14 @@ std::string segment_name(const SystemDescription& description) { return "takt-" 
 
 // ---- finding ----
 
-Component* System::Parts::find(std::string_view name) const noexcept {
+Component* ComponentSystem::Parts::find(std::string_view name) const noexcept {
   for (const Part& part : components) {
     if (part.component->name() == name) return part.component.get();
   }
   return nullptr;
 }
 
-ExecutionContext* System::Parts::find_context(std::string_view name) const noexcept {
+ExecutionContext* ComponentSystem::Parts::find_context(std::string_view name) const noexcept {
   for (const auto& runner : runners) {
     if (runner->description.name == name) return &runner->context;
   }
@@ -64,7 +64,7 @@ ExecutionContext* System::Parts::find_context(std::string_view name) const noexc
 }
 
 template <class P>
-SetupResult<P*> System::Parts::find_port(std::string_view full_name) const {
+SetupResult<P*> ComponentSystem::Parts::find_port(std::string_view full_name) const {
   const auto [component_name, port_name] = split_name(full_name);
   Component* owner = find(component_name);
   if (owner == nullptr)
@@ -79,7 +79,7 @@ SetupResult<P*> System::Parts::find_port(std::string_view full_name) const {
 }
 
 template <class P>
-SetupResult<P*> System::Parts::find_service(std::string_view full_name) const {
+SetupResult<P*> ComponentSystem::Parts::find_service(std::string_view full_name) const {
   const auto [component_name, service_name] = split_name(full_name);
   Component* owner = find(component_name);
   if (owner == nullptr)
@@ -93,12 +93,12 @@ SetupResult<P*> System::Parts::find_service(std::string_view full_name) const {
                           provided ? "provides" : "requires", service_name, names_of(owner->services())));
 }
 
-template SetupResult<InPortBase*> System::Parts::find_port(std::string_view) const;
-template SetupResult<OutPortBase*> System::Parts::find_port(std::string_view) const;
+template SetupResult<InPortBase*> ComponentSystem::Parts::find_port(std::string_view) const;
+template SetupResult<OutPortBase*> ComponentSystem::Parts::find_port(std::string_view) const;
 
 // ---- making ----
 
-SetupResult<void> System::Parts::make(ComponentLibrary& library) {
+SetupResult<void> ComponentSystem::Parts::make(ComponentLibrary& library) {
   std::string mistakes;
   const auto note = [&](const std::string& where, const std::string& reason) {
     mistakes += (mistakes.empty() ? "" : "\n") + where + ": " + reason;
@@ -175,7 +175,7 @@ SetupResult<void> System::Parts::make(ComponentLibrary& library) {
   return {};
 }
 
-SetupResult<std::optional<platform::Segment>> System::make_segment() const {
+SetupResult<std::optional<platform::Segment>> ComponentSystem::make_segment() const {
   const Parts& parts = *parts_;
   std::vector<std::string> names;
   std::vector<shm::Declaration> wanted;
@@ -202,7 +202,7 @@ SetupResult<std::optional<platform::Segment>> System::make_segment() const {
 
 // ---- starting ----
 
-SetupResult<void> System::Parts::connect_one(std::size_t index) {
+SetupResult<void> ComponentSystem::Parts::connect_one(std::size_t index) {
   const ConnectionDescription& wanted = description.connections[index];
   const bool from_here = find(split_name(wanted.from).first) != nullptr;
   const bool to_here = find(split_name(wanted.to).first) != nullptr;
@@ -225,7 +225,7 @@ SetupResult<void> System::Parts::connect_one(std::size_t index) {
   return {};
 }
 
-SetupResult<void> System::Parts::connect_all() {
+SetupResult<void> ComponentSystem::Parts::connect_all() {
   for (std::size_t i = 0; i < description.connections.size(); ++i) {
     if (auto made = connect_one(i); !made) return made;
   }
@@ -238,7 +238,7 @@ SetupResult<void> System::Parts::connect_all() {
   return {};
 }
 
-SetupResult<void> System::Parts::set_up() {
+SetupResult<void> ComponentSystem::Parts::set_up() {
   if (auto connected = connect_all(); !connected) return connected;
   for (const Part& part : components) {
     ExecutionContext* context = find_context(part.description->context);
@@ -248,7 +248,7 @@ SetupResult<void> System::Parts::set_up() {
   return {};
 }
 
-SetupResult<void> System::Parts::start_threads() {
+SetupResult<void> ComponentSystem::Parts::start_threads() {
   for (const auto& owned : runners) {
     Runner& runner = *owned;
     if (runner.description.period == Duration(0)) {
@@ -271,7 +271,7 @@ SetupResult<void> System::Parts::start_threads() {
   return {};
 }
 
-SetupResult<void> System::Parts::activate_all() {
+SetupResult<void> ComponentSystem::Parts::activate_all() {
   for (const Part& part : components) {
     if (!part.description->active) continue;
     ExecutionContext* context = part.component->context();
@@ -283,7 +283,7 @@ SetupResult<void> System::Parts::activate_all() {
   return {};
 }
 
-SetupResult<void> System::start() {
+SetupResult<void> ComponentSystem::start() {
   SetupResult<void> done = parts_->set_up();
   if (done) done = parts_->start_threads();
   if (done) done = parts_->activate_all();
@@ -291,7 +291,7 @@ SetupResult<void> System::start() {
   return done;
 }
 
-SetupResult<void> System::run_virtual(Duration duration) {
+SetupResult<void> ComponentSystem::run_virtual(Duration duration) {
   Parts& parts = *parts_;
   parts.is_virtual = true;
   if (auto done = parts.set_up(); !done) return done;
@@ -311,7 +311,7 @@ SetupResult<void> System::run_virtual(Duration duration) {
 
 // ---- ending ----
 
-bool System::Parts::stop(Duration patience) {
+bool ComponentSystem::Parts::stop(Duration patience) {
   {
     const std::scoped_lock lock(watchdog_mutex);
     watchdog_ends = true;
@@ -342,16 +342,16 @@ bool System::Parts::stop(Duration patience) {
   return true;
 }
 
-bool System::stop(Duration patience) { return parts_->stop(patience); }
+bool ComponentSystem::stop(Duration patience) { return parts_->stop(patience); }
 
 // ---- the watchdog ----
 
-void System::Parts::report(std::string text) {
+void ComponentSystem::Parts::report(std::string text) {
   const std::scoped_lock lock(report_mutex);
   if (reports.size() < 256) reports.push_back(std::move(text));
 }
 
-void System::Parts::look(Time now) {
+void ComponentSystem::Parts::look(Time now) {
   for (const auto& owned : runners) {
     Runner& runner = *owned;
     const Component* running = runner.context.running_component();
@@ -382,7 +382,7 @@ void System::Parts::look(Time now) {
   }
 }
 
-void System::Parts::watch() {
+void ComponentSystem::Parts::watch() {
   platform::HybridClock clock;
   std::unique_lock lock(watchdog_mutex);
   while (!watchdog_end.wait_for(lock, std::chrono::milliseconds(20), [this] { return watchdog_ends; }))
@@ -391,23 +391,23 @@ void System::Parts::watch() {
 
 // ---- the system ----
 
-SetupResult<std::unique_ptr<System>> System::create(const SystemDescription& description,
+SetupResult<std::unique_ptr<ComponentSystem>> ComponentSystem::create(const SystemDescription& description,
                                                     ComponentLibrary& library, const SystemOptions& options) {
   auto parts = std::make_unique<Parts>();
   parts->description = description;
   parts->options = options;
   if (auto made = parts->make(library); !made) return tl::unexpected<SetupError>(std::move(made.error()));
-  return std::unique_ptr<System>(new System(std::move(parts)));
+  return std::unique_ptr<ComponentSystem>(new ComponentSystem(std::move(parts)));
 }
 
-System::System(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
+ComponentSystem::ComponentSystem(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
 
-System::~System() {
+ComponentSystem::~ComponentSystem() {
   // A thread that is stuck still uses all of it.
   if (!parts_->stop(std::chrono::seconds(2))) static_cast<void>(parts_.release());
 }
 
-std::optional<std::string> System::next_report() {
+std::optional<std::string> ComponentSystem::next_report() {
   const std::scoped_lock lock(parts_->report_mutex);
   if (parts_->reports.empty()) return std::nullopt;
   std::string text = std::move(parts_->reports.front());
@@ -415,8 +415,8 @@ std::optional<std::string> System::next_report() {
   return text;
 }
 
-bool System::is_stuck() const noexcept { return parts_->stuck; }
+bool ComponentSystem::is_stuck() const noexcept { return parts_->stuck; }
 
-Component* System::find(std::string_view name) const noexcept { return parts_->find(name); }
+Component* ComponentSystem::find(std::string_view name) const noexcept { return parts_->find(name); }
 
 }  // namespace takt::app

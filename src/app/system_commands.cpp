@@ -125,7 +125,7 @@ SetupResult<component::ConnectionOptions> options_from(std::string_view text) {
 /// Answers the commands of one system.
 class Commands {
  public:
-  Commands(System::Parts& parts, std::string_view who) : parts_(&parts), who_(who) {}
+  Commands(ComponentSystem::Parts& parts, std::string_view who) : parts_(&parts), who_(who) {}
 
   [[nodiscard]] Value run(std::string_view line) {
     const std::string_view verb = take_word(line);
@@ -249,7 +249,7 @@ class Commands {
   [[nodiscard]] Value disconnect(std::string_view line) const {
     const std::string from(take_word(line)), to(take_word(line));
     auto& wires = parts_->wires;
-    const auto wire = std::find_if(wires.begin(), wires.end(), [&](const System::Parts::Wire& one) {
+    const auto wire = std::find_if(wires.begin(), wires.end(), [&](const ComponentSystem::Parts::Wire& one) {
       return one.from == from && one.to == to;
     });
     if (wire == wires.end()) return refusal(fmt::format("there is no connection {} -> {}", from, to));
@@ -258,13 +258,13 @@ class Commands {
     return answer_of(cut);
   }
 
-  System::Parts* parts_;
+  ComponentSystem::Parts* parts_;
   std::string who_;
 };
 
 }  // namespace
 
-std::string System::command(std::string_view line, std::string_view who) {
+std::string ComponentSystem::command(std::string_view line, std::string_view who) {
   return Commands(*parts_, who).run(line).dump(-1, ' ', false, Value::error_handler_t::replace);
 }
 

@@ -22,7 +22,7 @@
 
 namespace takt::app {
 
-struct System::Parts {
+struct ComponentSystem::Parts {
   /// A context and its thread.
   struct Runner {
     explicit Runner(const ContextDescription& of)

@@ -46,7 +46,8 @@ std::string mistake_of(std::int64_t value, std::int64_t minimum, std::int64_t ma
   if (std::string mistake = range_mistake(value, minimum, maximum); !mistake.empty()) return mistake;
   if (step <= 0) return {};
   const std::int64_t origin = minimum == std::numeric_limits<std::int64_t>::lowest() ? 0 : minimum;
-  // Unsigned, because the difference may exceed 63 bits. It wraps only if the origin is 0 and the value below.
+  // Unsigned, because the difference may exceed 63 bits. It wraps only if the origin is 0 and the value
+  // below.
   const std::uint64_t distance = value >= origin ? std::uint64_t(value) - std::uint64_t(origin)
                                                  : std::uint64_t(origin) - std::uint64_t(value);
   if (distance % std::uint64_t(step) == 0) return {};

@@ -75,7 +75,7 @@ int run_here(const app::SystemDescription& description, const LaunchOptions& opt
     if (opened) segment.emplace(std::move(*opened));
     how.segment = segment ? &*segment : nullptr;
   }
-  auto system = app::System::create(description, library, how);
+  auto system = app::ComponentSystem::create(description, library, how);
   if (!system) return complain(options.file, system.error().message);
   if (options.virtual_time > 0) {
     if (auto done = (*system)->run_virtual(from_seconds(options.virtual_time)); !done)
@@ -301,7 +301,7 @@ int launch(const LaunchOptions& options) {
   if (is_single && !options.check) return run_here(*description, options);
   // All of it is checked before anything starts.
   app::ComponentLibrary library;
-  auto system = app::System::create(*description, library, system_options(options));
+  auto system = app::ComponentSystem::create(*description, library, system_options(options));
   if (!system) return complain(options.file, system.error().message);
   if (options.check) {
     fmt::print("{}: {} components in {} contexts, {} processes: no mistakes\n", options.file,

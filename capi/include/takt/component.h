@@ -1,18 +1,19 @@
-/* Components in C: a component is a table of functions, with ports, parameters, and a context that runs it.
+/* Components in C. A component is a table of functions with ports and parameters; a context runs it.
  * takt/core.h states the rules of units, status, structs and ownership.
  *
  *     static int32_t execute(void* user, const takt_cycle* cycle) {
  *       struct controller* me = user;
  *       double position = 0, torque;
- *       if (takt_in_port_read(me->position, &position, sizeof position, NULL) == TAKT_SAMPLE_NONE) return TAKT_OK;
+ *       if (takt_in_port_read(me->position, &position, sizeof position, NULL) == TAKT_SAMPLE_NONE)
+ *         return TAKT_OK;
  *       torque = takt_parameter_number(me->gain) * (me->target - position);
  *       takt_out_port_write(me->torque, &torque, sizeof torque, cycle->time_ns);
  *       return TAKT_OK;
  *     }
  *
- * THREADS    One thread at a time does the set-up of an object. The callbacks of the cycle run in the thread of
- *            the context. Requests such as takt_context_activate() come from any thread but that one; they wait
- *            0.5 s at most.
+ * THREADS    One thread at a time does the set-up of an object. The callbacks of the cycle run in the thread
+ *            of the context. Requests such as takt_context_activate() come from any thread but that one;
+ *            they wait 0.5 s at most.
  * REAL TIME  Ports, parameters and takt_context_run_cycle() neither allocate, lock nor wait. Set-up does. */
 #ifndef TAKT_COMPONENT_H
 #define TAKT_COMPONENT_H
@@ -48,8 +49,9 @@ typedef struct takt_cycle {
   uint64_t index;      /* cycles of the context before this one */
 } takt_cycle;
 
-/* A type of components: what it is, and its functions. Functions may be NULL. Texts and table must outlive the
- * components. A status other than TAKT_OK of a callback of the cycle leads to the state error. */
+/* A type of components: what it is, and its functions. Functions may be NULL. Texts and table must
+ * outlive the components. A status other than TAKT_OK of a callback of the cycle leads to the state
+ * error. */
 typedef struct takt_component_type {
   uint32_t struct_size; /* set by takt_component_type_init() */
   const char* type;     /* unique in a program: 1 to 31 letters, digits, '_', '-' or '.' */
@@ -78,8 +80,8 @@ typedef struct takt_component_type {
 /* Sets every field except struct_size to zero. NULL is ignored. Real-time safe. */
 TAKT_API void takt_component_type_init(takt_component_type* type);
 
-/* Creates a component of this type; `create` of the type is called, or *user is `user` without it. Free it with
- * takt_component_destroy(). Errors: TAKT_ERROR_COMPONENT_BAD_NAME; that of `create`. */
+/* Creates a component of this type; `create` of the type is called, or *user is `user` without it. Free
+ * it with takt_component_destroy(). Errors: TAKT_ERROR_COMPONENT_BAD_NAME; that of `create`. */
 TAKT_API int32_t takt_component_create(const takt_component_type* type, const char* name, void* user,
                                        takt_component** component);
 /* Frees a component, its ports and its parameters. While a thread runs its context, remove it first. */
@@ -112,8 +114,8 @@ typedef struct takt_sample_info {
   uint64_t missed;   /* samples lost by this port so far */
 } takt_sample_info;
 
-/* Adds a port of a type with this schema (takt/shm.h), before the component is initialized. The component owns
- * it. Errors: TAKT_ERROR_SHM_BAD_SCHEMA, TAKT_ERROR_COMPONENT_BAD_VALUE (too large). */
+/* Adds a port of a type with this schema (takt/shm.h), before the component is initialized. The component
+ * owns it. Errors: TAKT_ERROR_SHM_BAD_SCHEMA, TAKT_ERROR_COMPONENT_BAD_VALUE (too large). */
 TAKT_API int32_t takt_component_add_out_port(takt_component* component, const char* name, const char* schema,
                                              takt_out_port** port);
 TAKT_API int32_t takt_component_add_in_port(takt_component* component, const char* name, const char* schema,
@@ -125,8 +127,8 @@ TAKT_API int32_t takt_out_port_write(takt_out_port* port, const void* value, siz
  * takt_sample_state, or -1 if an argument is NULL or the size is wrong. Real-time safe. */
 TAKT_API int32_t takt_in_port_read(takt_in_port* port, void* value, size_t size, takt_sample_info* info);
 
-/* Connects two ports at the next cycle boundaries. The reason of a failure goes to `text`, cut to `size` bytes,
- * which may be NULL. Free *connection with takt_connection_destroy(). Errors:
+/* Connects two ports at the next cycle boundaries. The reason of a failure goes to `text`, cut to `size`
+ * bytes, which may be NULL. Free *connection with takt_connection_destroy(). Errors:
  * TAKT_ERROR_COMPONENT_WRONG_TYPE, _TOO_MANY_CONNECTIONS, _BAD_VALUE (capacity), _TIMED_OUT. */
 TAKT_API int32_t takt_connect(takt_out_port* from, takt_in_port* to, int32_t buffering, uint32_t capacity,
                               takt_connection** connection, char* text, size_t size);
@@ -156,9 +158,9 @@ TAKT_API double takt_parameter_proposed_number(const takt_parameter* parameter);
 TAKT_API int64_t takt_parameter_proposed_integer(const takt_parameter* parameter);
 TAKT_API int32_t takt_parameter_proposed_boolean(const takt_parameter* parameter);
 
-/* Applies a JSON object of values, {"gain": 2.5}, at the next cycle boundary, or nothing of it. `who` is kept in
- * the list of changes. All mistakes go to `text`. Errors: TAKT_ERROR_COMPONENT_BAD_VALUE, _NO_SUCH_PARAMETER,
- * _TIMED_OUT; that of on_check(). */
+/* Applies a JSON object of values, {"gain": 2.5}, at the next cycle boundary, or nothing of it. `who` is
+ * kept in the list of changes. All mistakes go to `text`. Errors: TAKT_ERROR_COMPONENT_BAD_VALUE,
+ * _NO_SUCH_PARAMETER, _TIMED_OUT; that of on_check(). */
 TAKT_API int32_t takt_component_set(takt_component* component, const char* json, const char* who, char* text,
                                     size_t size);
 /* Writes descriptions and values of all parameters as JSON. Errors: TAKT_ERROR_CAPI_BUFFER_TOO_SMALL. */
@@ -191,8 +193,8 @@ TAKT_API int32_t takt_context_activate(takt_context* context, takt_component* co
 TAKT_API int32_t takt_context_deactivate(takt_context* context, takt_component* component);
 TAKT_API int32_t takt_context_reset(takt_context* context, takt_component* component);
 /* Applies all changes in one cycle boundary, or none: deactivations, activations, and migrations to `target`,
- * which may be NULL without any. If an activation fails, all return to their previous states. Errors: as above;
- * TAKT_ERROR_COMPONENT_ROLLED_BACK, _NAMED_TWICE. */
+ * which may be NULL without any. If an activation fails, all return to their previous states. Errors: as
+ * above; TAKT_ERROR_COMPONENT_ROLLED_BACK, _NAMED_TWICE. */
 TAKT_API int32_t takt_context_switch(takt_context* context, takt_component* const* deactivate,
                                      size_t deactivate_count, takt_component* const* activate,
                                      size_t activate_count, takt_component* const* migrate,
@@ -216,8 +218,8 @@ TAKT_API uint64_t takt_context_cycles(const takt_context* context);
  *     const takt_plugin* takt_plugin_v1(void) { return takt_plugin_make(types, 1); }
  */
 typedef struct takt_plugin takt_plugin;
-/* Makes the table of these types, whose `create` must not be NULL. Returns NULL if one is wrong. It is made once
- * and lives as long as the program. */
+/* Makes the table of these types, whose `create` must not be NULL. Returns NULL if one is wrong. It is
+ * made once and lives as long as the program. */
 TAKT_API const takt_plugin* takt_plugin_make(const takt_component_type* const* types, size_t count);
 
 #ifdef __cplusplus

@@ -25,10 +25,11 @@ class ComponentLibrary {
   /// Adds a type of the program itself. Errors: bad_plugin (the name is in use, or the type is incomplete).
   SetupResult<void> add(const component::ComponentType& type);
   /// Loads a plug-in and adds its types. A name without '/' is searched in `folders`, in their order, and
-  /// nowhere else. The file is copied first, so it may be replaced while it is in use; loading it again gives
-  /// the new one, whose types replace those of the former.
-  /// Errors: bad_plugin. The message has the file and the reason: missing, not a shared object, no entry point,
-  /// built for another ABI, a type without a name, a type that another plug-in brings.
+  /// nowhere else. The file is copied first, so it may be replaced while it is in use. Loading it again
+  /// gives the new one, whose types replace those of the former.
+  ///
+  /// Errors: bad_plugin. The message has the file and the reason: it is missing, no shared object, or built
+  /// for another ABI. Or it has no entry point, a type without a name, or a type that another one brings.
   SetupResult<void> load(const std::string& file, std::span<const std::string> folders = {});
 
   /// Makes a component. Errors: no_such_type (the message lists the types); threw.

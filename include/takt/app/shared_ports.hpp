@@ -1,5 +1,5 @@
-// Ports between processes: an out-port of one process writes into an exchange of a shared segment, and in-ports
-// of others read it. Set-up: not real-time safe; the ports stay so.
+// Ports between processes: an out-port of one process writes into an exchange of a shared segment, and
+// in-ports of others read it. Set-up: not real-time safe; the ports stay so.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ namespace takt::app {
 [[nodiscard]] SetupResult<component::Connection> connect(component::OutPortBase& from,
                                                          platform::Segment& segment,
                                                          const std::string& exchange);
-/// Lets the in-port read an exchange; a fifo has one reader. The segment must outlive the connection. Errors: as
-/// above.
+/// Lets the in-port read an exchange; a fifo has one reader. The segment must outlive the connection.
+/// Errors: as above.
 [[nodiscard]] SetupResult<component::Connection> connect(platform::Segment& segment,
                                                          const std::string& exchange,
                                                          component::InPortBase& to, int order = 0);

@@ -2,7 +2,7 @@
 //
 //     app::ComponentLibrary library;
 //     auto description = app::system_from_file("arm.json");
-//     auto system = app::System::create(*description, library);      // makes and checks, starts nothing
+//     auto system = app::ComponentSystem::create(*description, library);  // checks all, starts nothing
 //     if (auto started = (*system)->start(); !started) return complain(started.error().message);
 //     ...
 //     (*system)->stop();
@@ -26,35 +26,35 @@
 
 namespace takt::app {
 
-/// Options of System::create().
+/// Options of ComponentSystem::create().
 struct SystemOptions {
   std::vector<std::string> folders;  ///< for libraries without '/'
   std::string process;               ///< only the contexts of this process; empty: all, in this process
-  /// The memory of connections between processes, made by System::make_segment() of one of them. It must
-  /// outlive the system. Null: no such connection.
+  /// The memory of connections between processes, made by ComponentSystem::make_segment() of one of them. It
+  /// must outlive the system. Null: no such connection.
   platform::Segment* segment = nullptr;
 };
 
 /// A system. One thread at a time calls it.
-class System {
+class ComponentSystem {
  public:
   /// Loads the libraries, makes the components, and sets their parameters. Starts nothing: no component is
   /// initialized. Errors: bad_system; the message has a line for each mistake, with its JSON pointer.
-  [[nodiscard]] static SetupResult<std::unique_ptr<System>> create(const SystemDescription& description,
+  [[nodiscard]] static SetupResult<std::unique_ptr<ComponentSystem>> create(const SystemDescription& description,
                                                                    ComponentLibrary& library,
                                                                    const SystemOptions& options = {});
   /// Stops.
-  ~System();
-  System(const System&) = delete;
-  System& operator=(const System&) = delete;
+  ~ComponentSystem();
+  ComponentSystem(const ComponentSystem&) = delete;
+  ComponentSystem& operator=(const ComponentSystem&) = delete;
 
   /// Creates the named segment for the connections between processes: "takt-" and the system's name. Returns
   /// nothing if there are none. For a system that was created with all processes. Errors: those of
   /// platform::Segment::create().
   [[nodiscard]] SetupResult<std::optional<platform::Segment>> make_segment() const;
 
-  /// Connects the ports, initializes the components, starts the threads, and activates the components in order.
-  /// If one fails, everything ends again. Errors: those of the components, with their names.
+  /// Connects the ports, initializes the components, starts the threads, and activates the components in
+  /// order. If one fails, everything ends again. Errors: those of the components, with their names.
   [[nodiscard]] SetupResult<void> start();
   /// Runs the system for this long in simulated time, in this thread, instead of start(). Errors: as start().
   [[nodiscard]] SetupResult<void> run_virtual(Duration duration);
@@ -73,7 +73,8 @@ class System {
   ///   migrate NAME CONTEXT
   [[nodiscard]] std::string command(std::string_view line, std::string_view who);
 
-  /// The next report, for people: a callback that does not return, a component that failed. std::nullopt: none.
+  /// The next report, for people: a callback that does not return, a component that failed. std::nullopt:
+  /// none.
   [[nodiscard]] std::optional<std::string> next_report();
   /// Whether a callback does not return.
   [[nodiscard]] bool is_stuck() const noexcept;
@@ -83,7 +84,7 @@ class System {
   struct Parts;
 
  private:
-  explicit System(std::unique_ptr<Parts> parts) noexcept;
+  explicit ComponentSystem(std::unique_ptr<Parts> parts) noexcept;
   std::unique_ptr<Parts> parts_;
 };
 

@@ -5,7 +5,8 @@
 //       "libraries": ["libarm.so"],
 //       "contexts": [{"name": "control", "period_ms": 1, "priority": 80},
 //                    {"name": "log", "events": true, "process": "io"}],
-//       "components": [{"name": "motor", "type": "Motor", "context": "control", "parameters": {"inertia": 0.1}},
+//       "components": [{"name": "motor", "type": "Motor", "context": "control",
+//                       "parameters": {"inertia": 0.1}},
 //                      {"name": "log", "type": "Logger", "context": "log"}],
 //       "connections": [{"from": "motor.state", "to": "log.state", "buffering": "fifo", "capacity": 64}],
 //       "processes": [{"name": "io", "restart": "on-failure"}]

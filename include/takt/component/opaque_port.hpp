@@ -34,7 +34,8 @@ struct OpaqueType {
 /// An out-port of a type that is known at run time.
 class OpaqueOutPort final : public OutPortBase {
  public:
-  /// Adds the port to the component. Errors: shm's bad_schema; bad_value (the type is too large for a sample).
+  /// Adds the port to the component. Errors: shm's bad_schema; bad_value (the type is too large for a
+  /// sample).
   [[nodiscard]] static SetupResult<std::unique_ptr<OpaqueOutPort>> create(Component& component,
                                                                           std::string name,
                                                                           std::string_view schema);

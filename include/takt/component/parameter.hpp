@@ -1,4 +1,5 @@
-// Parameters: the settings of a component that may change while it runs. A component declares them as members:
+// Parameters: the settings of a component that may change while it runs. A component declares them as
+// members:
 //
 //     takt::component::Parameter<double> gain{*this, "gain", {.initial = 2, .minimum = 0, .maximum = 50,
 //                                             .unit = "1/s", .description = "Of the position loop."}};

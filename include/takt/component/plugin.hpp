@@ -29,13 +29,14 @@ struct ComponentType {
   const void* data = nullptr;  ///< of the type, for make()
 };
 
-/// The ABI of this build, as text: version of takt, compiler ABI, C++ library, and sizes of shared classes. Two
-/// builds with the same text can share components.
+/// The ABI of this build, as text: version of takt, compiler ABI, C++ library, and sizes of shared classes.
+/// Two builds with the same text can share components.
 #ifdef _GLIBCXX_USE_CXX11_ABI
 inline constexpr std::string_view library_abi = "libstdc++" TAKT_PLUGIN_TEXT(_GLIBCXX_USE_CXX11_ABI);
 #else
 inline constexpr std::string_view library_abi = "libc++";
 #endif
+/// That text.
 [[nodiscard]] inline std::string plugin_abi() {
   return "takt " TAKT_VERSION ", C++ ABI " TAKT_PLUGIN_TEXT(__GXX_ABI_VERSION) ", " +
          std::string(library_abi) + ", " + std::to_string(8 * sizeof(void*)) + " bits, component " +

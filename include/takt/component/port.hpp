@@ -13,12 +13,12 @@
 //       }
 //     };
 //
-// connection.hpp connects them, also while they run. Each sample carries a stamp and a sequence number, so the
-// reader knows how old a value is, and how many it has missed. An out-port feeds any number of readers. An
-// in-port reads several sources in an order that the user gives.
+// connection.hpp connects them, also while they run. Each sample carries a stamp and a sequence number, so
+// the reader knows how old a value is, and how many it has missed. An out-port feeds any number of readers.
+// An in-port reads several sources in an order that the user gives.
 //
-// A value is a number, an array of numbers, or a type with TAKT_FIELDS (core/fields.hpp). Ports connect if the
-// schemas of their types are equal (shm/schema.hpp), also between processes and plug-ins.
+// A value is a number, an array of numbers, or a type with TAKT_FIELDS (core/fields.hpp). Ports connect if
+// the schemas of their types are equal (shm/schema.hpp), also between processes and plug-ins.
 //
 // read() and write() are real-time safe. Only the thread that runs the component calls them.
 #pragma once
@@ -97,7 +97,14 @@ struct SourceBase {
   std::uint64_t last_sequence = 0;  ///< of the sample that was read last; 0: none
 };
 
-/// Pointers to the ends of a port's connections. Fixed memory, so that a boundary changes it without the heap.
+/// The beginning of a Sample.
+struct SampleHead {
+  Time stamp{};
+  std::uint64_t sequence = 0;
+};
+
+/// Pointers to the ends of a port's connections. Fixed memory, so that a boundary changes it without the
+/// heap.
 template <class End>
 class EndList {
  public:
@@ -300,13 +307,11 @@ class OutPort final : public OutPortBase {
 
   /// Gives a copy of `value` to all readers. Returns false if a fifo was full; the sample is lost there.
   bool write(const T& value, Time stamp) noexcept {
-    Sample<T>& sample = sample_;
-    sample.stamp = stamp;
-    sample.sequence = next_sequence();
-    sample.value = value;
-    writer_.write(sample);
+    static_assert(offsetof(Sample<T>, value) == sizeof(port_detail::SampleHead));
+    const port_detail::SampleHead head{stamp, next_sequence()};
+    writer_.write_joined(head, value);
     const auto sinks = sinks_.all();
-    return sinks.empty() || write_to(sinks);
+    return sinks.empty() || write_to(sinks, {head.stamp, head.sequence, value});
   }
 
   [[nodiscard]] shm::Declaration declare(Buffering buffering, std::uint32_t capacity) const override {
@@ -345,10 +350,11 @@ class OutPort final : public OutPortBase {
   }
 
  private:
-  [[nodiscard]] bool write_to(std::span<port_detail::SinkBase* const> sinks) noexcept {
+  [[nodiscard]] bool write_to(std::span<port_detail::SinkBase* const> sinks,
+                              const Sample<T>& sample) noexcept {
     bool taken = true;
     for (port_detail::SinkBase* sink : sinks) {
-      if (!static_cast<port_detail::SinkOf<T>*>(sink)->write(sample_)) {
+      if (!static_cast<port_detail::SinkOf<T>*>(sink)->write(sample)) {
         taken = false;
         count_refusal();
       }
@@ -358,7 +364,6 @@ class OutPort final : public OutPortBase {
   }
 
   typename Newest::Writer writer_;
-  Sample<T> sample_;
 };
 
 /// A component's input.

@@ -8,7 +8,7 @@
 //     takt::component::ProvidedService<Gripper> gripper{*this, "gripper", *this};   // in the provider
 //     takt::component::RequiredService<Gripper> gripper{*this, "gripper"};          // in the client
 //
-//     if (Gripper* direct = gripper.get()) (void)direct->close(10);                 // at once, in this thread
+//     if (Gripper* direct = gripper.get()) (void)direct->close(10);  // at once, in this thread
 //     takt::Status done = gripper.call([](Gripper& g) noexcept { return g.close(10); });  // deferred
 //
 // A direct call runs in the caller's thread, so both components must be in one context, or the interface must
@@ -140,9 +140,9 @@ class RequiredService final : public RequiredServiceBase {
   /// component calls it, and uses the pointer until its next boundary.
   [[nodiscard]] I* get() const noexcept { return static_cast<I*>(object_); }
 
-  /// Runs `call(I&) noexcept -> Status` between two cycles of the provider. Not real-time safe; from any thread
-  /// but those of contexts. `call` holds values, not references to the caller's stack. Errors: not_connected;
-  /// those of BoundaryCalls::run() and of `call`.
+  /// Runs `call(I&) noexcept -> Status` between two cycles of the provider. Not real-time safe; from any
+  /// thread but those of contexts. `call` holds values, not references to the caller's stack. Errors:
+  /// not_connected; those of BoundaryCalls::run() and of `call`.
   template <class Call>
   requires std::is_nothrow_invocable_r_v<Status, Call&, I&>
   [[nodiscard]] Status call(Call call, Duration patience = default_patience) const;

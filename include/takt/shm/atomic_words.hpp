@@ -104,6 +104,16 @@ class AtomicWords {
     store_words(words_.data(), reinterpret_cast<const std::byte*>(&value), sizeof(T));
   }
 
+  /// Stores a value whose bytes are those of `head` and then those of `tail`. The head consists of words.
+  template <class Head, class Tail>
+  void store(const Head& head, const Tail& tail) noexcept {
+    static_assert(sizeof(Head) % sizeof(std::uintptr_t) == 0 && sizeof(Head) + sizeof(Tail) <= sizeof(T));
+    static_assert(std::is_trivially_copyable_v<Head> && std::is_trivially_copyable_v<Tail>);
+    store_words(words_.data(), reinterpret_cast<const std::byte*>(&head), sizeof(Head));
+    store_words(words_.data() + sizeof(Head) / sizeof(std::uintptr_t),
+                reinterpret_cast<const std::byte*>(&tail), sizeof(Tail));
+  }
+
   /// Stores the words that contain `piece` of the value. The other words keep their contents.
   void store(const T& value, const Piece& piece) noexcept {
     store_words(words_.data(), reinterpret_cast<const std::byte*>(&value), sizeof(T),

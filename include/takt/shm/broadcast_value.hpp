@@ -79,6 +79,12 @@ class BroadcastValueWriteEnd {
     prefetch_to_write<Machine>(slots_[Version::slot_of(Version::next(version_))], 1);
   }
 
+  /// Publishes a value whose bytes are those of `head` and then those of `tail`.
+  template <class Head, class Tail>
+  void write_joined(const Head& head, const Tail& tail) noexcept {
+    publish([&](auto& words) noexcept { words.store(head, tail); });
+    prefetch_to_write<Machine>(slots_[Version::slot_of(Version::next(version_))], 1);
+  }
   /// Publishes the value that the next slot holds, with `pieces` copied from `value`.
   template <class Value>
   void write(const Value& value, std::span<const Piece> pieces) noexcept {
@@ -176,6 +182,12 @@ class BroadcastValue {
 
     /// Publishes a copy of `value`.
     void write(const T& value) noexcept { End::write(value); }
+    /// Publishes a value whose bytes are those of `head`, a number of words, and then those of `tail`. So the
+    /// caller needs no copy in which both lie.
+    template <class Head, class Tail>
+    void write_joined(const Head& head, const Tail& tail) noexcept {
+      End::write_joined(head, tail);
+    }
 
     /// Publishes a large value of which only the byte ranges `pieces` change. `pieces` must be the same in
     /// every call. The first two calls copy the whole value, because they fill the two slots; later calls
