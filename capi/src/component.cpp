@@ -27,7 +27,6 @@ using takt::Result;
 using takt::SetupError;
 using takt::SetupResult;
 using takt::Status;
-using takt::capi::check_size;
 using takt::capi::Errc;
 using takt::capi::guarded;
 using takt::capi::to_duration;

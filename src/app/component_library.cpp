@@ -4,6 +4,8 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -86,7 +88,7 @@ SetupResult<std::string> find_file(const std::string& file, std::span<const std:
   if (file.find('/') != std::string::npos) return file;
   std::string searched;
   for (const std::string& folder : folders) {
-    const std::string path = folder + "/" + file;
+    const std::string path = fmt::format("{}/{}", folder, file);
     if (::access(path.c_str(), R_OK) == 0) return path;
     searched += (searched.empty() ? "" : ", ") + folder;
   }

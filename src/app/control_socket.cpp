@@ -102,6 +102,12 @@ bool is_permitted(int descriptor) {
 }  // namespace
 
 struct ControlSocket::Impl {
+  Impl(std::string its_path, Answer its_answer, Descriptor its_listener, Descriptor its_end)
+      : path(std::move(its_path)),
+        answer(std::move(its_answer)),
+        listener(std::move(its_listener)),
+        end(std::move(its_end)) {}
+
   std::string path;
   Answer answer;
   Descriptor listener;
@@ -162,8 +168,7 @@ SetupResult<std::unique_ptr<ControlSocket>> ControlSocket::open(const std::strin
     return refuse(std::strerror(errno));
   Descriptor end(::eventfd(0, EFD_CLOEXEC));
   if (end.get() < 0) return refuse(std::strerror(errno));
-  auto impl =
-      std::unique_ptr<Impl>(new Impl{path, std::move(answer), std::move(listener), std::move(end), {}});
+  auto impl = std::make_unique<Impl>(path, std::move(answer), std::move(listener), std::move(end));
   impl->thread = std::thread([raw = impl.get()] { raw->serve(); });
   return std::unique_ptr<ControlSocket>(new ControlSocket(std::move(impl)));
 }

@@ -126,7 +126,7 @@ SetupResult<void> ComponentSystem::Parts::make(ComponentLibrary& library) {
       note(where + "/parameters", set.error().message);
     for (const auto& [name, values] : wanted.sets) {
       if (auto defined = parameters.define(name, values); !defined)
-        note(where + "/sets/" + name, defined.error().message);
+        note(fmt::format("{}/sets/{}", where, name), defined.error().message);
     }
     components.push_back({&wanted, std::move(*made)});
   }
@@ -392,7 +392,8 @@ void ComponentSystem::Parts::watch() {
 // ---- the system ----
 
 SetupResult<std::unique_ptr<ComponentSystem>> ComponentSystem::create(const SystemDescription& description,
-                                                    ComponentLibrary& library, const SystemOptions& options) {
+                                                                      ComponentLibrary& library,
+                                                                      const SystemOptions& options) {
   auto parts = std::make_unique<Parts>();
   parts->description = description;
   parts->options = options;

@@ -42,8 +42,9 @@ struct Link : std::enable_shared_from_this<Link> {
   InPortBase* to = nullptr;     ///< null: another process reads
   ConnectionOptions options;
   SampleMemory memory;
-  bool is_shared = false;  ///< the memory belongs to other processes, too
-  bool is_over = false;    ///< a port may have ended
+  bool is_shared = false;        ///< the memory belongs to other processes, too
+  bool is_over = false;          ///< a port may have ended
+  std::shared_ptr<Link> itself;  ///< keeps the link for ever
   std::unique_ptr<SinkBase> sink;
   std::unique_ptr<SourceBase> source;
   std::atomic<bool> writes{false};  ///< the sink is in its port
@@ -159,7 +160,7 @@ void Port::cut_all() noexcept {
     if (link->detach(default_patience)) continue;
     // The other end's context is stuck. Its memory must stay, so it is never freed.
     link->forget();
-    static_cast<void>(new std::shared_ptr<Link>(link));
+    link->itself = link;
   }
   std::erase(component_->ports_, this);
 }

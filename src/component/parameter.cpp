@@ -127,7 +127,7 @@ SetupResult<void> ParameterSet::propose(std::span<const Assignment> assignments)
     } else if (again) {
       mistakes.push_back(place + ": assigned twice");
     } else if (const std::string mistake = parameter->propose(one.value); !mistake.empty()) {
-      mistakes.push_back(place + ": " + mistake);
+      mistakes.push_back(fmt::format("{}: {}", place, mistake));
     }
   }
   SetupResult<void> result;

@@ -25,6 +25,8 @@ FLOORS = {
 SIDEWAYS = {"dbc": {"can"}, "vehicle": {"control", "mobile", "secure"}, "control": {"trajectory"}, "drives": {"sim"}}
 # What touches an operating system implements concepts of the lower floors, and nothing below the assembly knows it.
 PLATFORM, PLATFORM_MAY_USE, PLATFORM_IS_KNOWN_TO = "platform", 3, {"app"}
+# The texts of all rooms' errors, for the assembly and what stands above.
+TEXTS = "describe.hpp"
 # Sources shared by rooms, with no public header; what they may use is what the lowest room that uses them may.
 INTERNAL = {"json": 4}
 TOP = ("src/tools", "capi")
@@ -59,6 +61,8 @@ def may_use(room, used):
     if used == room or (used in INTERNAL and FLOORS.get(room, 0) >= INTERNAL[used]):
         return None
     if used == PLATFORM and room in PLATFORM_IS_KNOWN_TO:
+        return None
+    if used == TEXTS and room in PLATFORM_IS_KNOWN_TO:
         return None
     if used == PLATFORM:
         return f"{room} must not know {PLATFORM}"

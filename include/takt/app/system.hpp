@@ -40,9 +40,8 @@ class ComponentSystem {
  public:
   /// Loads the libraries, makes the components, and sets their parameters. Starts nothing: no component is
   /// initialized. Errors: bad_system; the message has a line for each mistake, with its JSON pointer.
-  [[nodiscard]] static SetupResult<std::unique_ptr<ComponentSystem>> create(const SystemDescription& description,
-                                                                   ComponentLibrary& library,
-                                                                   const SystemOptions& options = {});
+  [[nodiscard]] static SetupResult<std::unique_ptr<ComponentSystem>> create(
+      const SystemDescription& description, ComponentLibrary& library, const SystemOptions& options = {});
   /// Stops.
   ~ComponentSystem();
   ComponentSystem(const ComponentSystem&) = delete;

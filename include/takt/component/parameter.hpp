@@ -185,6 +185,7 @@ class ParameterBase {
  public:
   ParameterBase(const ParameterBase&) = delete;
   ParameterBase& operator=(const ParameterBase&) = delete;
+  virtual ~ParameterBase();
 
   /// The name, unique among the parameters of the component.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
@@ -195,7 +196,6 @@ class ParameterBase {
 
  protected:
   ParameterBase(Component& component, std::string name);
-  virtual ~ParameterBase();
 
  private:
   friend class ParameterSet;

@@ -56,7 +56,7 @@ inline constexpr const char* plugin_symbol = "takt_plugin_v1";
 
 /// The ComponentType of C.
 template <class C>
-[[nodiscard]] constexpr ComponentType component_type() noexcept {
+[[nodiscard]] constexpr ComponentType component_type() {
   return {&C::about, [](const char* name, const void* /*data*/) -> Component* { return new C(name); },
           [](Component* component) noexcept { delete static_cast<C*>(component); }};
 }

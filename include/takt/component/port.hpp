@@ -141,6 +141,7 @@ class Port {
  public:
   Port(const Port&) = delete;
   Port& operator=(const Port&) = delete;
+  virtual ~Port() = default;
 
   /// The name, unique among the ports of the component.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
@@ -156,7 +157,6 @@ class Port {
  protected:
   /// The schemas must outlive the port. Not real-time safe.
   Port(Component& component, std::string name, std::string_view schema, std::string_view sample_schema);
-  virtual ~Port() = default;
   /// Cuts all connections. The destructor of each port type calls it first. Not real-time safe.
   void cut_all() noexcept;
 
