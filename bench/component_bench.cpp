@@ -1,4 +1,4 @@
-// Components: ports, contexts and parameters against hand-written floors, and the paper's experiment: a plant
+// Components: ports, contexts and parameters against hand-written floors. And the paper's experiment: a plant
 // with its controller as a plain call, as components, and with the controller in a process of its own.
 #include <benchmark/benchmark.h>
 

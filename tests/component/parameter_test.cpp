@@ -176,6 +176,7 @@ TEST_CASE("a running cycle never sees half of a change") {
   REQUIRE(context.activate(follower));
   platform::SteadyClock clock;
   ContextThread thread(context, {}, [&] { return run_periodically(context, clock, {.period = 20us}); });
+  while (context.cycles() < 3) std::this_thread::yield();
   auto random = test::generator();
   for (int i = 0; i < 1000; ++i) {
     const double low = 1000 * static_cast<double>(test::uniform_int(random, 0, 999));
