@@ -1,6 +1,6 @@
 // Fuzzes system files and the commands to a running system with any bytes. A file is a description whose
-// references hold, or a list of mistakes that is not empty. A command has an answer in JSON, and the component
-// keeps the rules of its parameters.
+// references hold, or a list of mistakes that is not empty. A command has an answer in JSON, and the
+// component keeps the rules of its parameters.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
