@@ -63,7 +63,9 @@ struct Thrower final : Component {
 struct Failer final : Component {
   static constexpr ComponentMetadata about = about_type("Failer");
   explicit Failer(const char* name) : Component(about, name) {}
-  Status on_execute(const CycleTime&) noexcept override { return takt::fail(takt::component::Errc::bad_value); }
+  Status on_execute(const CycleTime&) noexcept override {
+    return takt::fail(takt::component::Errc::bad_value);
+  }
 };
 
 }  // namespace
