@@ -217,7 +217,7 @@ struct Odd {
 };
 struct Wide {
   Pose pose;
-  std::array<float, 3> weights{};
+  std::array<float, 4> weights{};
   TAKT_FIELDS(Wide, pose, weights)
 };
 
@@ -262,7 +262,7 @@ TEST_CASE("ports of types known at run time and at compile time connect by their
   check_opaque<Small>({});
   check_opaque<Odd>({{1, 2, 3}});
   check_opaque<Pose>({1, 2, 3, 4});
-  check_opaque<Wide>({{1, 2, 3, 4}, {5, 6, 7}});
+  check_opaque<Wide>({{1, 2, 3, 4}, {5, 6, 7, 8}});
   Writer owner;
   for (const char* wrong : {"", "x", "x f65", "x u8, y f64", "x f64, x f64"})
     CHECK_FALSE(OpaqueInPort::create(owner, "in", wrong));
