@@ -32,6 +32,13 @@ tl::unexpected<SetupError> refuse(const std::string& file, const std::string& re
   return fail(component::Errc::bad_plugin, file + ": " + reason);
 }
 
+/// The type is known already, from another file or from the program.
+tl::unexpected<SetupError> refuse_again(const std::string& file, std::string_view type,
+                                        const std::string& known) {
+  return refuse(file, fmt::format("brings the type \"{}\", which {} already", type,
+                                  known.empty() ? "the program has" : known + " brings"));
+}
+
 /// A private copy of a file, removed at the end. The loader takes files with one name for the same.
 class PrivateCopy {
  public:
@@ -149,9 +156,7 @@ SetupResult<void> ComponentLibrary::add(const ComponentType& type, const std::st
   } else if (known->file == file && !file.empty()) {
     *known = {type, file, std::move(handle)};
   } else {
-    return refuse(file.empty() ? "the program" : file,
-                  "brings the type \"" + name + "\", which " +
-                      (known->file.empty() ? "the program has already" : known->file + " brings already"));
+    return refuse_again(file.empty() ? "the program" : file, name, known->file);
   }
   return {};
 }
@@ -173,8 +178,13 @@ SetupResult<void> ComponentLibrary::load(const std::string& file, std::span<cons
   const auto table = table_of(opened, *path);
   if (!table) return tl::unexpected<SetupError>(table.error());
   const std::span types((*table)->types, (*table)->count);
+  // All are checked before any is added.
   for (const ComponentType& type : types) {
     if (!is_complete(type)) return refuse(*path, "has a component type without a name or functions");
+    const auto known = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+      return entry.type.metadata->type == type.metadata->type && entry.file != *path;
+    });
+    if (known != entries_.end()) return refuse_again(*path, known->type.metadata->type, known->file);
   }
   for (const ComponentType& type : types) {
     if (auto added = add(type, *path, handle); !added) return added;

@@ -69,6 +69,13 @@ TEST_CASE("an in-port tells none, new and old samples, with stamp, sequence and 
   CHECK(reader.in.age(at(10)) == 7ms);
   CHECK(reader.in.read() == Freshness::old_data);
   CHECK(reader.in.value() == 7);
+  // A stamp from another process may be anything.
+  for (const Time stamp : {Time::min(), Time::max()}) {
+    writer.out.write(8, stamp);
+    CHECK(reader.in.read() == Freshness::new_data);
+    for (const Time now : {Time::min(), at(0), Time::max()})
+      CHECK((reader.in.age(now) > Duration(0)) == (now > stamp));
+  }
 }
 
 TEST_CASE("a latest connection gives the newest sample and counts those that were missed") {

@@ -114,6 +114,13 @@ class CheckTest(Folder):
         self.assertEqual(code, 2)
         self.assertIn("has no entry point takt_plugin_v1()", lines[0])
 
+    def test_a_type_that_two_plug_ins_bring_is_refused(self):
+        copy = shutil.copy(ODD, os.path.join(self.folder, "copy.so"))
+        code, lines = self.mistakes({"libraries": [ODD, copy], "contexts": [{"name": "c", "period_ms": 1}]})
+        self.assertEqual(code, 2)
+        self.assertIn("/libraries/1", lines[0])
+        self.assertIn("brings the type \"Counter\", which %s brings already" % ODD, lines[0])
+
     def test_a_component_that_throws_in_its_constructor_is_a_mistake(self):
         code, lines = self.mistakes({"libraries": [ODD], "contexts": [{"name": "c", "period_ms": 1}],
                                      "components": [{"name": "t", "type": "Thrower", "context": "c"}]})

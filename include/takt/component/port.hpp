@@ -389,12 +389,12 @@ class InPort final : public InPortBase {
 
   /// The value that was read last; T{} before the first.
   [[nodiscard]] const T& value() const noexcept { return sample_.value; }
-  /// Its stamp.
-  [[nodiscard]] Time stamp() const noexcept { return sample_.stamp; }
+  /// Its stamp, limited to the reach of Time: another process may have written it.
+  [[nodiscard]] Time stamp() const noexcept { return within_reach(sample_.stamp); }
   /// Its sequence number; 0 before the first.
   [[nodiscard]] std::uint64_t sequence() const noexcept { return sample_.sequence; }
   /// How old it is.
-  [[nodiscard]] Duration age(Time now) const noexcept { return now - sample_.stamp; }
+  [[nodiscard]] Duration age(Time now) const noexcept { return within_reach(now) - stamp(); }
 
   [[nodiscard]] Result<std::unique_ptr<port_detail::SourceBase>> make_source(
       const SampleMemory& memory) const override {

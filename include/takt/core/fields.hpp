@@ -146,7 +146,7 @@ struct ElementsOf<std::array<E, count>> {
 template <class E, std::size_t count>
 struct ElementsOf<E[count]> : ElementsOf<std::array<E, count>> {};
 
-/// Converts to any type: a placeholder for a field when the compiler counts fields.
+/// Converts to any type. The compiler counts fields with it.
 struct AnyField {
   template <class T>
   operator T() const noexcept;  // NOLINT(google-explicit-constructor): to convert without a word is its use
