@@ -5,8 +5,8 @@ include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 set(takt_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/takt)
 
-function(takt_install_component component target)
-  install(TARGETS ${target} EXPORT takt-${component}-targets
+function(takt_install_component component)
+  install(TARGETS ${ARGN} EXPORT takt-${component}-targets
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
           RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -22,13 +22,13 @@ endfunction()
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/takt ${PROJECT_BINARY_DIR}/include/takt
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
-takt_install_component(core takt_core)
+takt_install_component(core takt_core ${takt_room_targets_core})
 # tl-expected has no .pc file that could be required: takt-core.pc names the folder of its header.
 get_target_property(pc_expected tl::expected INTERFACE_INCLUDE_DIRECTORIES)
 list(GET pc_expected 0 pc_expected)
 takt_install_pkg_config(takt-core)
 if(TARGET takt_takt)
-  takt_install_component(takt takt_takt)
+  takt_install_component(takt takt_takt ${takt_room_targets_takt})
   # The fast loops, which the headers use where they are linked.
   get_directory_property(pc_kernels DIRECTORY ${PROJECT_SOURCE_DIR}/src DEFINITION takt_kernel_symbols)
   list(TRANSFORM pc_kernels PREPEND -Wl,-u,)
@@ -65,5 +65,5 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/takt-config-version.cmake
 configure_package_config_file(cmake/packaging/takt-config.cmake.in ${PROJECT_BINARY_DIR}/takt-config.cmake
                               INSTALL_DESTINATION ${takt_cmake_dir})
 install(FILES ${PROJECT_BINARY_DIR}/takt-config.cmake ${PROJECT_BINARY_DIR}/takt-config-version.cmake
-        ${PROJECT_SOURCE_DIR}/cmake/TaktAddDbc.cmake DESTINATION ${takt_cmake_dir})
+        ${PROJECT_SOURCE_DIR}/cmake/TaktAddDbc.cmake ${PROJECT_SOURCE_DIR}/cmake/TaktAddPlugin.cmake DESTINATION ${takt_cmake_dir})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

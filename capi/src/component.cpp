@@ -504,7 +504,7 @@ namespace {
 
 /// The memory of a table. It is never freed, because components may live until the end of the program.
 struct PluginTypes {
-  std::string abi = component::plugin_abi();
+  component::PluginAbi abi = component::plugin_abi();
   std::vector<takt_component_type> functions;
   std::vector<component::ComponentMetadata> metadata;
   std::vector<component::ComponentType> types;

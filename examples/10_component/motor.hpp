@@ -1,5 +1,5 @@
 // A motor, its controller and a log as components. They know each other only by their ports. main.cpp runs
-// them in simulated time; plugin.cpp brings them to `takt launch system.json`.
+// them in simulated time; motor_plugin.cpp brings them to `takt launch system.json`.
 #pragma once
 
 #include <cmath>

@@ -127,9 +127,10 @@ SetupResult<const PluginTable*> table_of(void* handle, const std::string& file) 
   }
   if (table == nullptr || table->bytes != sizeof(PluginTable) || table->abi == nullptr)
     return refuse(file, "its entry point returns no table of this version");
-  if (const std::string ours = component::plugin_abi(); ours != table->abi) {
+  static constexpr component::PluginAbi ours = component::plugin_abi();
+  if (std::strcmp(ours.c_str(), table->abi) != 0) {
     return refuse(file, "was built for another ABI: \"" + printable(table->abi) +
-                            "\", and this program has \"" + ours + "\"");
+                            "\", and this program has \"" + ours.c_str() + "\"");
   }
   if (table->count == 0 || table->types == nullptr) return refuse(file, "has no component types");
   return table;
@@ -153,8 +154,6 @@ SetupResult<void> ComponentLibrary::add(const ComponentType& type, const std::st
                                   [&](const Entry& entry) { return entry.type.metadata->type == name; });
   if (known == entries_.end()) {
     entries_.push_back({type, file, std::move(handle)});
-  } else if (known->file == file && !file.empty()) {
-    *known = {type, file, std::move(handle)};
   } else {
     return refuse_again(file.empty() ? "the program" : file, name, known->file);
   }
@@ -178,7 +177,7 @@ SetupResult<void> ComponentLibrary::load(const std::string& file, std::span<cons
   const auto table = table_of(opened, *path);
   if (!table) return tl::unexpected<SetupError>(table.error());
   const std::span types((*table)->types, (*table)->count);
-  // All are checked before any is added.
+  // All are checked before any is added, and before those of an older one of this file go.
   for (const ComponentType& type : types) {
     if (!is_complete(type)) return refuse(*path, "has a component type without a name or functions");
     const auto known = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
@@ -186,6 +185,7 @@ SetupResult<void> ComponentLibrary::load(const std::string& file, std::span<cons
     });
     if (known != entries_.end()) return refuse_again(*path, known->type.metadata->type, known->file);
   }
+  std::erase_if(entries_, [&](const Entry& entry) { return entry.file == *path; });
   for (const ComponentType& type : types) {
     if (auto added = add(type, *path, handle); !added) return added;
   }

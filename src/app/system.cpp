@@ -55,6 +55,13 @@ Component* ComponentSystem::Parts::find(std::string_view name) const noexcept {
   return nullptr;
 }
 
+ComponentSystem::Parts::Part* ComponentSystem::Parts::find_part(std::string_view name) noexcept {
+  for (Part& part : components) {
+    if (part.component->name() == name) return &part;
+  }
+  return nullptr;
+}
+
 ExecutionContext* ComponentSystem::Parts::find_context(std::string_view name) const noexcept {
   for (const auto& runner : runners) {
     if (runner->description.name == name) return &runner->context;
@@ -98,13 +105,13 @@ template SetupResult<OutPortBase*> ComponentSystem::Parts::find_port(std::string
 
 // ---- making ----
 
-SetupResult<void> ComponentSystem::Parts::make(ComponentLibrary& library) {
+SetupResult<void> ComponentSystem::Parts::make() {
   std::string mistakes;
   const auto note = [&](const std::string& where, const std::string& reason) {
     mistakes += (mistakes.empty() ? "" : "\n") + where + ": " + reason;
   };
   for (std::size_t i = 0; i < description.libraries.size(); ++i) {
-    if (auto loaded = library.load(description.libraries[i], options.folders); !loaded)
+    if (auto loaded = library->load(description.libraries[i], options.folders); !loaded)
       note(fmt::format("/libraries/{}", i), loaded.error().message);
   }
   for (const ContextDescription& context : description.contexts) {
@@ -115,7 +122,7 @@ SetupResult<void> ComponentSystem::Parts::make(ComponentLibrary& library) {
     const ComponentDescription& wanted = description.components[i];
     if (!is_ours(wanted.context)) continue;
     const std::string where = fmt::format("/components/{}", i);
-    auto made = library.make(wanted.type, wanted.name);
+    auto made = library->make(wanted.type, wanted.name);
     if (!made) {
       lost.insert(wanted.name);
       note(where + "/type", made.error().message);
@@ -152,6 +159,12 @@ SetupResult<void> ComponentSystem::Parts::make(ComponentLibrary& library) {
       auto found = find_port<InPortBase>(wanted.to);
       if (found) to = *found;
       if (!found) note(where + "/to", found.error().message);
+    }
+    if (wanted.options.wakes && description.process_of(split_name(wanted.from).first) !=
+                                    description.process_of(split_name(wanted.to).first)) {
+      note(where + "/wakes",
+           "a reader in another process is not woken. It reads by its period_ms, or at the latest after its "
+           "silence_ms");
     }
     if (from != nullptr && to != nullptr && from->schema() != to->schema()) {
       note(where, fmt::format("{} has \"{}\", and {} wants \"{}\"", wanted.from, from->schema(), wanted.to,
@@ -309,6 +322,22 @@ SetupResult<void> ComponentSystem::run_virtual(Duration duration) {
   return {};
 }
 
+// ---- changing ----
+
+SetupResult<component::Replacement> ComponentSystem::Parts::replace(Part& part, std::string_view type,
+                                                                    std::string_view who) {
+  auto fresh = library->make(type, part.component->name());
+  if (!fresh) return tl::unexpected<SetupError>(std::move(fresh.error()));
+  auto done = component::replace(*part.component, **fresh, who, request_patience);
+  const bool is_stuck = !done && done.error().error == component::Errc::stuck;
+  const std::scoped_lock lock(watchdog_mutex);
+  if (done || (*fresh)->context() != nullptr) std::swap(part.component, *fresh);
+  if (is_stuck) stuck_components.push_back(std::move(*fresh));
+  if (!done && !is_stuck && done.error().error.room != Room::component)
+    done.error().message += ": " + std::string(describe(done.error().error));
+  return done;
+}
+
 // ---- ending ----
 
 bool ComponentSystem::Parts::stop(Duration patience) {
@@ -397,7 +426,8 @@ SetupResult<std::unique_ptr<ComponentSystem>> ComponentSystem::create(const Syst
   auto parts = std::make_unique<Parts>();
   parts->description = description;
   parts->options = options;
-  if (auto made = parts->make(library); !made) return tl::unexpected<SetupError>(std::move(made.error()));
+  parts->library = &library;
+  if (auto made = parts->make(); !made) return tl::unexpected<SetupError>(std::move(made.error()));
   return std::unique_ptr<ComponentSystem>(new ComponentSystem(std::move(parts)));
 }
 

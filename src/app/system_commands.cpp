@@ -6,6 +6,7 @@
 #include "app/system_parts.hpp"
 #include "component/parameter_value_json.hpp"
 #include "json/strict.hpp"
+#include "takt/component/kept_state.hpp"
 #include "takt/component/parameters_json.hpp"
 #include "takt/component/service.hpp"
 #include "takt/describe.hpp"
@@ -16,9 +17,6 @@ namespace {
 using component::Component;
 using component::ExecutionContext;
 using json::Value;
-
-/// Time for a request of a person.
-constexpr Duration request_patience = std::chrono::seconds(2);
 
 Value refusal(const std::string& reason) { return {{"ok", false}, {"error", reason}}; }
 
@@ -37,6 +35,12 @@ std::string_view take_word(std::string_view& line) {
   const std::string_view word = line.substr(0, line.find(' '));
   line.remove_prefix(word.size());
   return word;
+}
+
+/// The rest of the line, without the spaces before it.
+std::string_view take_rest(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  return line;
 }
 
 Value to_json(const component::ConnectionInfo& info) {
@@ -94,6 +98,27 @@ Value summary_of(const Component& component) {
   return one;
 }
 
+/// A context with the statistics of its loop. Without them if it does not answer.
+Value to_json(ComponentSystem::Parts::Runner& runner) {
+  Value one = {{"name", runner.description.name},
+               {"process", runner.description.process},
+               {"period_ms", to_seconds(runner.description.period) * 1e3},
+               {"cycles", runner.context.cycles()}};
+  if (runner.description.period == Duration(0)) return one;
+  if (const auto loop = runner.context.loop_statistics(std::chrono::milliseconds(100))) {
+    const auto microseconds = [](Duration time) { return to_seconds(time) * 1e6; };
+    one["missed_periods"] = loop->overruns;
+    one["late_cycles"] = loop->late_cycles;
+    one["lateness_us"] = {{"median", microseconds(loop->lateness.percentile(50))},
+                          {"p99", microseconds(loop->lateness.percentile(99))},
+                          {"max", microseconds(loop->lateness.max())}};
+    one["busy_us"] = {{"median", microseconds(loop->busy.percentile(50))},
+                      {"p99", microseconds(loop->busy.percentile(99))},
+                      {"max", microseconds(loop->busy.max())}};
+  }
+  return one;
+}
+
 /// The options of a connection: {"buffering": "fifo", "capacity": 8, "order": 0, "wakes": false}.
 SetupResult<component::ConnectionOptions> options_from(std::string_view text) {
   component::ConnectionOptions options;
@@ -132,19 +157,21 @@ class Commands {
     if (verb == "list") return list();
     if (verb == "connect") return connect(line);
     if (verb == "disconnect") return disconnect(line);
+    if (verb == "load") return load(std::string(take_rest(line)));
     const std::string name(take_word(line));
     Component* component = parts_->find(name);
     const bool is_known = verb == "show" || verb == "start" || verb == "stop" || verb == "reset" ||
-                          verb == "set" || verb == "apply" || verb == "migrate";
+                          verb == "set" || verb == "apply" || verb == "migrate" || verb == "replace";
     if (!is_known) {
       return refusal(
           fmt::format("there is no command \"{}\"; there are: list, show, start, stop, reset, set, apply, "
-                      "connect, disconnect, migrate",
+                      "connect, disconnect, migrate, load, replace",
                       verb));
     }
     if (component == nullptr) return refusal(fmt::format("there is no component \"{}\"", name));
     if (verb == "show") return show(*component);
     if (verb == "set") return set(*component, line);
+    if (verb == "replace") return replace(name, take_word(line));
     if (verb == "apply")
       return answer_of(component->parameters().apply(std::string(take_word(line)), who_, request_patience));
     ExecutionContext* context = component->context();
@@ -158,28 +185,25 @@ class Commands {
  private:
   [[nodiscard]] Value list() const {
     Value contexts = Value::array();
-    for (const auto& runner : parts_->runners) {
-      contexts.push_back({{"name", runner->description.name},
-                          {"process", runner->description.process},
-                          {"period_ms", to_seconds(runner->description.period) * 1e3},
-                          {"cycles", runner->context.cycles()}});
-    }
+    for (const auto& runner : parts_->runners) contexts.push_back(to_json(*runner));
     Value components = Value::array();
     Value connections = Value::array();
+    Value ports = Value::array();
     for (const auto& part : parts_->components) {
       components.push_back(summary_of(*part.component));
       for (const component::Port* port : part.component->ports()) {
         const bool writes = dynamic_cast<const component::OutPortBase*>(port) != nullptr;
+        ports.push_back(to_json(*port));
+        ports.back()["name"] = port->full_name();
+        ports.back().erase("connections");
         for (const auto& info : connections_of(*port)) {
           if (writes || info.from.empty()) connections.push_back(to_json(info));
         }
       }
     }
-    return {{"ok", true},
-            {"system", parts_->description.name},
-            {"contexts", contexts},
-            {"components", components},
-            {"connections", connections}};
+    return {{"ok", true},           {"system", parts_->description.name},
+            {"contexts", contexts}, {"components", components},
+            {"ports", ports},       {"connections", connections}};
   }
 
   [[nodiscard]] static Value show(Component& component) {
@@ -196,6 +220,9 @@ class Commands {
     for (const component::ServicePort* service : component.services())
       answer["services"].push_back(to_json(*service));
     answer["parameters"] = component::to_json(component.parameters());
+    answer["states"] = Value::array();
+    for (const component::KeptStateBase* state : component.kept_states())
+      answer["states"].push_back({{"name", state->name()}, {"type", state->schema()}});
     answer["sets"] = component.parameters().names();
     answer["changes"] = Value::array();
     for (const auto& change : component.parameters().changes()) answer["changes"].push_back(to_json(change));
@@ -231,6 +258,30 @@ class Commands {
     }
     request.migrate = {{&component, to, placement}};
     return answer_of(from.apply(request, request_patience).status);
+  }
+
+  /// Code comes only from the folders of the system and from the files that its description names.
+  [[nodiscard]] Value load(const std::string& file) const {
+    const auto& known = parts_->description.libraries;
+    if (file.find('/') != std::string::npos && std::find(known.begin(), known.end(), file) == known.end()) {
+      return refusal(fmt::format(
+          "{}: a command loads a file of the system's folders (takt launch --folder), or one that the "
+          "system's file names",
+          file));
+    }
+    return answer_of(parts_->library->load(file, parts_->options.folders));
+  }
+
+  [[nodiscard]] Value replace(const std::string& name, std::string_view type) const {
+    ComponentSystem::Parts::Part& part = *parts_->find_part(name);
+    if (type.empty()) type = part.component->metadata().type;
+    const auto done = parts_->replace(part, type, who_);
+    Value answer = answer_of(done);
+    if (done) {
+      answer["version"] = part.component->metadata().version;
+      answer["not_taken_over"] = done->not_taken_over;
+    }
+    return answer;
   }
 
   [[nodiscard]] Value connect(std::string_view line) const {

@@ -17,6 +17,7 @@
 #include "takt/component/connection.hpp"
 #include "takt/component/context_thread.hpp"
 #include "takt/component/drivers.hpp"
+#include "takt/component/replacement.hpp"
 #include "takt/platform/event_waiter.hpp"
 #include "takt/platform/hybrid_clock.hpp"
 
@@ -53,8 +54,10 @@ struct ComponentSystem::Parts {
 
   SystemDescription description;
   SystemOptions options;
+  ComponentLibrary* library = nullptr;
   std::vector<std::unique_ptr<Runner>> runners;
   std::vector<Part> components;
+  std::vector<ComponentPointer> stuck_components;  ///< replaced, but a thread may still use them
   std::vector<Wire> wires;
   bool is_virtual = false;
 
@@ -70,6 +73,11 @@ struct ComponentSystem::Parts {
     return options.process.empty() || description.process_of(name) == options.process;
   }
   [[nodiscard]] component::Component* find(std::string_view name) const noexcept;
+  [[nodiscard]] Part* find_part(std::string_view name) noexcept;
+  /// Replaces a component by a new one of this type. Errors: those of ComponentLibrary::make() and
+  /// component::replace().
+  [[nodiscard]] SetupResult<component::Replacement> replace(Part& part, std::string_view type,
+                                                            std::string_view who);
   [[nodiscard]] component::ExecutionContext* find_context(std::string_view name) const noexcept;
   /// The port or service "component.name". Errors: no_such_component, no_such_port with the names that exist.
   template <class P>
@@ -77,7 +85,7 @@ struct ComponentSystem::Parts {
   template <class P>
   [[nodiscard]] SetupResult<P*> find_service(std::string_view full_name) const;
 
-  [[nodiscard]] SetupResult<void> make(ComponentLibrary& library);
+  [[nodiscard]] SetupResult<void> make();
   [[nodiscard]] SetupResult<void> set_up();
   [[nodiscard]] SetupResult<void> connect_all();
   [[nodiscard]] SetupResult<void> connect_one(std::size_t index);
@@ -88,6 +96,9 @@ struct ComponentSystem::Parts {
   void look(Time now);
   void report(std::string text);
 };
+
+/// Time for a request of a person.
+inline constexpr Duration request_patience = std::chrono::seconds(2);
 
 /// "component" and "port" of "component.port"; the second is empty without a point.
 [[nodiscard]] std::pair<std::string_view, std::string_view> split_name(std::string_view full_name) noexcept;

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "takt/component/execution_context.hpp"
+#include "takt/component/kept_state.hpp"
 #include "takt/component/port.hpp"
 #include "takt/component/service.hpp"
 
@@ -45,6 +46,7 @@ SetupResult<void> Component::check_names() const {
   };
   if (const Port* port = badly_named(ports_)) return refuse("port", port->name());
   if (const ServicePort* service = badly_named(services_)) return refuse("service", service->name());
+  if (const KeptStateBase* state = badly_named(kept_)) return refuse("state", state->name());
   return {};
 }
 

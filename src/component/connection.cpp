@@ -1,18 +1,13 @@
 #include "takt/component/connection.hpp"
 
+#include <cstring>
 #include <mutex>
 #include <utility>
 
-#include "component/at_boundary.hpp"
+#include "component/link.hpp"
 
 namespace takt::component {
 namespace {
-
-/// Set-up of connections happens one at a time, in the callers' threads.
-std::mutex& connections_lock() {
-  static std::mutex lock;
-  return lock;
-}
 
 /// Heap memory with the alignment of a segment.
 struct alignas(shm::interference_size) Block {
@@ -35,101 +30,14 @@ void wake(const Component& component) noexcept {
   if (const ExecutionContext* context = component.context()) context->wake();
 }
 
-/// A connection: both ends and their memory. The calls into contexts share it, so it outlives a caller that
-/// gives up.
-struct Link : std::enable_shared_from_this<Link> {
-  OutPortBase* from = nullptr;  ///< null: another process writes
-  InPortBase* to = nullptr;     ///< null: another process reads
-  ConnectionOptions options;
-  SampleMemory memory;
-  bool is_shared = false;        ///< the memory belongs to other processes, too
-  bool is_over = false;          ///< a port may have ended
-  std::shared_ptr<Link> itself;  ///< keeps the link for ever
-  std::unique_ptr<SinkBase> sink;
-  std::unique_ptr<SourceBase> source;
-  std::atomic<bool> writes{false};  ///< the sink is in its port
-  std::atomic<bool> reads{false};   ///< the source is in its port
-
-  [[nodiscard]] Status attach_source(Duration patience) {
-    if (!source) return {};
-    const auto attach = [self = shared_from_this()]() noexcept -> Status {
-      if (!self->to->sources_.insert(self->source.get())) return fail(Errc::too_many_connections);
-      self->to->sources_.sort();
-      self->reads = true;
-      return {};
-    };
-    return at_boundary(to->component(), attach, patience);
-  }
-  [[nodiscard]] Status attach_sink(Duration patience) {
-    if (!sink) return {};
-    const auto attach = [self = shared_from_this()]() noexcept -> Status {
-      if (!self->from->sinks_.insert(self->sink.get())) return fail(Errc::too_many_connections);
-      self->writes = true;
-      return {};
-    };
-    return at_boundary(from->component(), attach, patience);
-  }
-  /// Takes both ends out of their ports: the writer first, so that it never writes for nobody.
-  [[nodiscard]] Status detach(Duration patience) {
-    if (is_over) return {};
-    if (writes) {
-      const auto take_out = [self = shared_from_this()]() noexcept -> Status {
-        self->from->sinks_.erase(self->sink.get());
-        self->writes = false;
-        return {};
-      };
-      if (const Status status = at_boundary(from->component(), take_out, patience); !status) return status;
-    }
-    if (reads) {
-      const auto take_out = [self = shared_from_this()]() noexcept -> Status {
-        self->to->sources_.erase(self->source.get());
-        self->reads = false;
-        return {};
-      };
-      if (const Status status = at_boundary(to->component(), take_out, patience); !status) return status;
-    }
-    forget();
-    return {};
-  }
-
-  void remember() {
-    if (from != nullptr) links_of(*from).push_back(shared_from_this());
-    if (to != nullptr) links_of(*to).push_back(shared_from_this());
-  }
-  void forget() {
-    is_over = true;
-    const auto keep = shared_from_this();
-    if (from != nullptr) std::erase(links_of(*from), keep);
-    if (to != nullptr) std::erase(links_of(*to), keep);
-  }
-  [[nodiscard]] static std::vector<std::shared_ptr<Link>>& links_of(Port& port) { return port.links_; }
-  [[nodiscard]] static const std::vector<std::shared_ptr<Link>>& links_of(const Port& port) {
-    return port.links_;
-  }
-
-  [[nodiscard]] std::string text() const {
-    const std::string other = "exchange \"" + memory.exchange + "\"";
-    return (from != nullptr ? from->full_name() : other) + " -> " + (to != nullptr ? to->full_name() : other);
-  }
-
-  /// Attaches both ends, the reader first, so that it misses nothing.
-  [[nodiscard]] static SetupResult<Connection> establish(const std::shared_ptr<Link>& link,
-                                                         Duration patience) {
-    const std::scoped_lock lock(connections_lock());
-    Status status = link->attach_source(patience);
-    if (status) status = link->attach_sink(patience);
-    if (status) {
-      link->remember();
-      return Connection(link);
-    }
-    // A context that is stuck may still attach its end. Then the ports keep the link until they end.
-    if (status.error() == Errc::stuck || !link->detach(patience)) link->remember();
-    return takt::fail(status.error(), link->text() + ": " + std::string(describe(Errc{status.error().code})));
-  }
-};
+std::mutex& connections_lock() {
+  static std::mutex lock;
+  return lock;
+}
 
 }  // namespace port_detail
 
+using port_detail::connections_lock;
 using port_detail::Link;
 
 // ---- ports ----
@@ -168,6 +76,24 @@ void Port::cut_all() noexcept {
 OutPortBase::OutPortBase(Component& component, std::string name, std::string_view schema,
                          std::string_view sample_schema, const shm::Declaration& newest)
     : Port(component, std::move(name), schema, sample_schema), newest_(heap_memory(newest)) {}
+
+void OutPortBase::take_over(OutPortBase& old) noexcept {
+  std::swap(newest_, old.newest_);
+  // relaxed: only the thread that runs both components writes the counts.
+  sequence_.store(old.written(), std::memory_order_relaxed);
+  refused_.store(old.refused(), std::memory_order_relaxed);
+  reopen();
+  old.reopen();
+}
+
+void InPortBase::take_over(InPortBase& old) noexcept {
+  const std::span<std::byte> sample = last_sample();
+  std::memcpy(sample.data(), old.last_sample().data(), sample.size());
+  has_value_ = old.has_value_;
+  // relaxed: as above.
+  missed_.store(old.missed(), std::memory_order_relaxed);
+  read_.store(old.samples_read(), std::memory_order_relaxed);
+}
 
 // ---- connections ----
 

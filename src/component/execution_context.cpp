@@ -296,6 +296,37 @@ Status ExecutionContext::remove(Component& component, Duration patience) {
       patience);
 }
 
+// The new component is activated before it is connected. So a failure touches nothing of the old one.
+Status ExecutionContext::replace(Component& old, Component& fresh, Handover& handover) noexcept {
+  adopt();
+  Slot* slot = find(&old);
+  if (slot == nullptr) return fail(Errc::not_a_participant);
+  settle(*slot);
+  if (fresh.state() != ComponentState::inactive) return fail(Errc::wrong_state);
+  ExecutionContext* none = nullptr;
+  if (!fresh.context_.compare_exchange_strong(none, this, std::memory_order_acq_rel))
+    return fail(Errc::already_participates);
+  const bool was_active = slot->row.state == ComponentState::active;
+  Slot next = *slot;
+  next.row.component = &fresh;
+  set_state(next, ComponentState::inactive);
+  if (is_running()) call_back(next, Callback::on_startup);
+  if (was_active) {
+    if (const Status status = transit(next, Transition::activate); !status) {
+      set_state(next, ComponentState::inactive);
+      if (is_running()) call_back(next, Callback::on_shutdown);
+      fresh.context_.store(nullptr, std::memory_order_release);
+      return status;
+    }
+  }
+  handover.perform();
+  if (was_active) (void)transit(*slot, Transition::deactivate);
+  if (is_running()) call_back(*slot, Callback::on_shutdown);
+  *slot = next;
+  old.context_.store(nullptr, std::memory_order_release);
+  return {};
+}
+
 /// For the destructor of a component.
 void ExecutionContext::forget(const Component& component) {
   const Component* gone = &component;
@@ -374,6 +405,18 @@ Result<std::vector<Participant>> ExecutionContext::participants(Duration patienc
       patience);
   if (!status) return fail(status.error());
   return std::move(*rows);
+}
+
+Result<rt::LoopStatistics> ExecutionContext::loop_statistics(Duration patience) {
+  auto copy = std::make_shared<rt::LoopStatistics>();
+  const Status status = calls_.run(
+      [this, copy]() noexcept -> Status {
+        if (statistics_ != nullptr) *copy = *statistics_;
+        return {};
+      },
+      patience);
+  if (!status) return fail(status.error());
+  return *copy;
 }
 
 // ---- switches ----

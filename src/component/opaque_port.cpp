@@ -13,6 +13,8 @@ using port_detail::OpaqueType;
 using shm::Opaque;
 
 struct OpaqueSink final : port_detail::SinkBase {
+  explicit OpaqueSink(const Opaque& of) : element(&of) {}
+
   using Newest = shm::BroadcastValue<Opaque>::Writer;
   using Circular = shm::BroadcastWriter<Opaque>;
   using Fifo = shm::RingProducer<Opaque>;
@@ -23,7 +25,27 @@ struct OpaqueSink final : port_detail::SinkBase {
     if (auto* newest = std::get_if<Newest>(&end)) newest->write(sample);
     return true;
   }
+  /// Errors: those of shm::Layout::producer().
+  [[nodiscard]] Status open(const SampleMemory& memory) noexcept {
+    const auto kind = port_detail::kind_of(memory);
+    if (!kind) return fail(kind.error());
+    const auto take = [this](auto opened) noexcept -> Status {
+      if (!opened) return fail(opened.error());
+      end = std::move(*opened);
+      return {};
+    };
+    const auto& [layout, exchange, owner] = memory;
+    if (*kind == shm::Kind::broadcast)
+      return take(layout.producer<shm::BroadcastValue<Opaque>>(exchange, *element));
+    if (*kind == shm::Kind::broadcast_ring)
+      return take(layout.producer<shm::BroadcastRing<Opaque>>(exchange, *element));
+    return take(layout.producer<shm::SpscRing<Opaque>>(exchange, *element));
+  }
+  void resume(const SampleMemory& memory) noexcept override {
+    if (end.index() != 0) static_cast<void>(open(memory));
+  }
 
+  const Opaque* element;  ///< of the port, which outlives the end
   std::variant<std::monostate, Newest, Circular, Fifo> end;
 };
 
@@ -39,6 +61,15 @@ struct OpaqueSource final : port_detail::SourceBase {
     if (auto* newest = std::get_if<Newest>(&end)) return newest->read(sample) == shm::Freshness::new_data;
     if (auto* circular = std::get_if<Circular>(&end)) return circular->try_read(sample);
     return std::get_if<Fifo>(&end)->try_pop(sample);
+  }
+  [[nodiscard]] std::uint32_t position() const noexcept override {
+    if (const auto* circular = std::get_if<Circular>(&end)) return circular->position();
+    const auto* fifo = std::get_if<Fifo>(&end);
+    return fifo != nullptr ? fifo->position() : 0;
+  }
+  void resume(std::uint32_t position) noexcept override {
+    if (auto* circular = std::get_if<Circular>(&end)) circular->set_position(position);
+    if (auto* fifo = std::get_if<Fifo>(&end)) fifo->set_position(position);
   }
 
   End end;
@@ -115,6 +146,10 @@ SetupResult<std::unique_ptr<OpaqueOutPort>> OpaqueOutPort::create(Component& com
   return std::unique_ptr<OpaqueOutPort>(new OpaqueOutPort(component, std::move(name), std::move(*type)));
 }
 
+void OpaqueOutPort::reopen() noexcept {
+  writer_ = *newest().layout.producer<shm::BroadcastValue<Opaque>>("newest", type_->sample);
+}
+
 bool OpaqueOutPort::write(const void* value, Time stamp) noexcept {
   const std::int64_t nanoseconds = stamp.time_since_epoch().count();
   const std::uint64_t sequence = next_sequence();
@@ -146,26 +181,13 @@ shm::Declaration OpaqueOutPort::declare(Buffering buffering, std::uint32_t capac
 }
 
 Result<std::unique_ptr<port_detail::SinkBase>> OpaqueOutPort::make_sink(const SampleMemory& memory) const {
-  const auto kind = port_detail::kind_of(memory);
-  if (!kind) return fail(kind.error());
-  auto sink = std::make_unique<OpaqueSink>();
-  const auto take = [&](auto end) -> Status {
-    if (!end) return fail(end.error());
-    sink->end = std::move(*end);
-    return {};
-  };
-  const auto& [layout, exchange, owner] = memory;
-  const Status made = *kind == shm::Kind::broadcast
-                          ? take(layout.producer<shm::BroadcastValue<Opaque>>(exchange, type_->sample))
-                      : *kind == shm::Kind::broadcast_ring
-                          ? take(layout.producer<shm::BroadcastRing<Opaque>>(exchange, type_->sample))
-                          : take(layout.producer<shm::SpscRing<Opaque>>(exchange, type_->sample));
-  if (!made) return fail(made.error());
+  auto sink = std::make_unique<OpaqueSink>(type_->sample);
+  if (const Status opened = sink->open(memory); !opened) return fail(opened.error());
   return Result<std::unique_ptr<port_detail::SinkBase>>(std::move(sink));
 }
 
 std::unique_ptr<port_detail::SinkBase> OpaqueOutPort::make_bell() const {
-  return std::make_unique<OpaqueSink>();
+  return std::make_unique<OpaqueSink>(type_->sample);
 }
 
 // ---- in ----
@@ -186,10 +208,9 @@ shm::Freshness OpaqueInPort::read() noexcept {
   for (port_detail::SourceBase* source : sources_.all()) {
     if (!static_cast<OpaqueSource*>(source)->read(sample_.data())) continue;
     count(*source, sequence());
-    has_value_ = true;
     return shm::Freshness::new_data;
   }
-  return has_value_ ? shm::Freshness::old_data : shm::Freshness::none;
+  return without_new_sample();
 }
 
 Time OpaqueInPort::stamp() const noexcept {

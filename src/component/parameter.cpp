@@ -221,6 +221,26 @@ std::vector<ParameterChange> ParameterSet::changes() const {
   return {changes_.begin(), changes_.end()};
 }
 
+SetupResult<void> ParameterSet::take_over(const ParameterSet& old, std::string_view who,
+                                          std::vector<std::string>& lacking) {
+  std::vector<Assignment> known;
+  for (Assignment& one : old.values()) {
+    if (find(one.parameter) != nullptr) {
+      known.push_back(std::move(one));
+    } else {
+      lacking.push_back("parameter \"" + one.parameter + "\": the new component has none");
+    }
+  }
+  if (auto taken = set(known, who); !taken) return taken;
+  const std::scoped_lock lock(old.mutex_);
+  changes_ = old.changes_;
+  for (const auto& [name, assignments] : old.sets_) {
+    if (auto defined = define(name, assignments); !defined)
+      lacking.push_back("set \"" + name + "\": " + defined.error().message);
+  }
+  return {};
+}
+
 SetupResult<void> ParameterSet::check_initial() {
   std::vector<Assignment> initial;
   for (const ParameterBase* parameter : all_) {

@@ -1,7 +1,9 @@
 #include "takt/component/service.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
+#include <thread>
 
 #include "component/at_boundary.hpp"
 
@@ -27,12 +29,16 @@ ServicePort::~ServicePort() { std::erase(component_->services_, this); }
 std::string ServicePort::full_name() const { return component_->name() + "." + name_; }
 
 ProvidedServiceBase::~ProvidedServiceBase() {
-  const std::scoped_lock lock(services_lock());
-  for (RequiredServiceBase* client : clients_) {
-    // A client that is stuck keeps a pointer that it must not use. There is nobody to tell.
-    static_cast<void>(client->set_object(nullptr, default_patience));
-    client->provider_ = nullptr;
+  {
+    const std::scoped_lock lock(services_lock());
+    for (RequiredServiceBase* client : clients_) {
+      // A client that is stuck keeps a pointer that it must not use. There is nobody to tell.
+      static_cast<void>(client->set_object(nullptr, default_patience));
+      client->provider_ = nullptr;
+    }
   }
+  while (calls_.load(std::memory_order_acquire) != 0)
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
 }
 
 RequiredServiceBase::~RequiredServiceBase() {
@@ -40,7 +46,12 @@ RequiredServiceBase::~RequiredServiceBase() {
   if (provider_ != nullptr) std::erase(provider_->clients_, this);
 }
 
-const ProvidedServiceBase* RequiredServiceBase::provider() const {
+std::vector<RequiredServiceBase*> ProvidedServiceBase::clients() const {
+  const std::scoped_lock lock(services_lock());
+  return clients_;
+}
+
+ProvidedServiceBase* RequiredServiceBase::provider() const {
   const std::scoped_lock lock(services_lock());
   return provider_;
 }
@@ -80,15 +91,23 @@ Status disconnect(RequiredServiceBase& client, Duration patience) {
 
 namespace service_detail {
 
-Provider provider_of(const RequiredServiceBase& client) {
-  const ProvidedServiceBase* provider = client.provider();
-  if (provider == nullptr) return {};
-  return {&provider->component(), provider->object()};
+DeferredCall::DeferredCall(const RequiredServiceBase& client) {
+  const std::scoped_lock lock(services_lock());
+  provider_ = client.provider_;
+  // relaxed: the lock orders it before the provider's end.
+  if (provider_ != nullptr) provider_->calls_.fetch_add(1, std::memory_order_relaxed);
 }
 
-Status run_at_boundary(Component& component, std::function<Status()> call, Duration patience) {
+DeferredCall::~DeferredCall() {
+  // release: the provider's end sees all that the call did.
+  if (provider_ != nullptr) provider_->calls_.fetch_sub(1, std::memory_order_release);
+}
+
+void* DeferredCall::object() const noexcept { return provider_ != nullptr ? provider_->object() : nullptr; }
+
+Status DeferredCall::run(std::function<Status()> call, Duration patience) const {
   return at_boundary(
-      component, [call = std::move(call)]() noexcept -> Status { return call(); }, patience);
+      provider_->component(), [call = std::move(call)]() noexcept -> Status { return call(); }, patience);
 }
 
 }  // namespace service_detail

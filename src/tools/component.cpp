@@ -75,9 +75,30 @@ const Value& rows_in(const Value& object, const char* key) {
   return object.contains(key) && object[key].is_array() ? object[key] : none;
 }
 
+/// A member as a number; 0 if it is another thing.
+double number_in(const Value& object, const char* key) {
+  return object.is_object() && object.contains(key) && object[key].is_number() ? object[key].get<double>()
+                                                                               : 0;
+}
+
+/// "1.0/2.0/30.1" of {"median": 1, "p99": 2, "max": 30.1}; empty without them.
+std::string spread_in(const Value& row, const char* key) {
+  if (!row.contains(key) || !row[key].is_object()) return "";
+  const Value& spread = row[key];
+  return fmt::format("{:.1f}/{:.1f}/{:.1f}", number_in(spread, "median"), number_in(spread, "p99"),
+                     number_in(spread, "max"));
+}
+
 void list(const ComponentOptions& options) {
   const Value answer = ask_or_exit(options, "list");
   if (options.json) return fmt::print("{}\n", answer.dump(2));
+  fmt::print("{:<24} {:>10} {:>12} {:>8} {:>24} {:>24}\n", "CONTEXT", "PERIOD ms", "CYCLES", "MISSED",
+             "LATENESS us p50/p99/max", "BUSY us p50/p99/max");
+  for (const Value& row : rows_in(answer, "contexts")) {
+    fmt::print("{:<24} {:>10.3f} {:>12.0f} {:>8.0f} {:>24} {:>24}\n", text_in(row, "name"),
+               number_in(row, "period_ms"), number_in(row, "cycles"), number_in(row, "missed_periods"),
+               spread_in(row, "lateness_us"), spread_in(row, "busy_us"));
+  }
   fmt::print("{:<24} {:<20} {:<16} {}\n", "COMPONENT", "TYPE", "CONTEXT", "STATE");
   for (const Value& row : rows_in(answer, "components")) {
     fmt::print("{:<24} {:<20} {:<16} {}{}\n", text_in(row, "name"), text_in(row, "type"),
@@ -167,6 +188,17 @@ void draw(const ComponentOptions& options) {
   throw CLI::RuntimeError(exit_failed);
 }
 
+/// Replaces a component, and prints what the new one did not take over.
+void replace_component(const ComponentOptions& options) {
+  std::string line = "replace " + options.name;
+  for (const std::string& word : options.words) line += " " + word;
+  const Value answer = ask_or_exit(options, line);
+  fmt::print("{} is replaced by version {}\n", options.name, text_in(answer, "version"));
+  for (const Value& note : rows_in(answer, "not_taken_over")) {
+    if (note.is_string()) fmt::print("not taken over: {}\n", note.get<std::string>());
+  }
+}
+
 /// A command that names a component, and words behind it.
 CLI::App* add_command(CLI::App& group, const std::shared_ptr<ComponentOptions>& options,
                       const std::string& verb, const std::string& help) {
@@ -211,6 +243,15 @@ void add_component(CLI::App& app) {
   migrate->callback([options] {
     static_cast<void>(ask_or_exit(*options, "migrate " + options->name + " " + options->words.front()));
   });
+  CLI::App* load = group->add_subcommand("load", "Load a plug-in, or a newer one of the same file");
+  load->add_option("file", options->name, "The plug-in; without '/', it is searched in the system's folders")
+      ->required();
+  load->callback([options] { static_cast<void>(ask_or_exit(*options, "load " + options->name)); });
+  CLI::App* replace = add_command(*group, options, "replace",
+                                  "Replace a running component by a new one; the system does not stop");
+  replace->add_option("type", options->words, "Type of the new one; without it, the same type")
+      ->expected(0, 1);
+  replace->callback([options] { replace_component(*options); });
   for (const auto& [verb, help] :
        {std::pair{"connect", "Connect an out-port with an in-port"}, {"disconnect", "Cut a connection"}}) {
     CLI::App* command = group->add_subcommand(verb, help);

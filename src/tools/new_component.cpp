@@ -309,7 +309,7 @@ std::string cmake_file(const Spec& spec, bool is_c) {
       "cmake_minimum_required(VERSION 3.18)\nproject({0} LANGUAGES {1})\n\n"
       "find_package(takt {2} REQUIRED COMPONENTS {3})\n\n"
       "# The plug-in for `takt launch`: lib{0}.so beside system.json.\n"
-      "add_library({0} MODULE {0}.{4})\ntarget_link_libraries({0} PRIVATE takt::{3})\n"
+      "{6}\n"
       "set_target_properties({0} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${{CMAKE_CURRENT_SOURCE_DIR}})\n\n"
       "enable_testing()\nadd_executable({0}_test {0}_test.cpp)\n{5}"
       "add_test(NAME {0} COMMAND {0}_test $<TARGET_FILE:{0}>)\n",
@@ -322,7 +322,10 @@ std::string cmake_file(const Spec& spec, bool is_c) {
            : fmt::format(
                  "target_link_libraries({0}_test PRIVATE takt::takt)\n"
                  "set_target_properties({0} {0}_test PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)\n",
-                 spec.name));
+                 spec.name),
+      is_c ? fmt::format("add_library({0} MODULE {0}.c)\ntarget_link_libraries({0} PRIVATE takt::c)",
+                         spec.name)
+           : fmt::format("takt_add_plugin({0} {0}.cpp)", spec.name));
 }
 
 /// Loads the plug-in as `takt launch` does, and runs it for a second of simulated time.

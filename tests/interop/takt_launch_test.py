@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Runs systems of components by takt launch, commands them by takt component, and kills their processes.
 
-usage: takt_launch_test.py TAKT SOURCE_FOLDER MOTOR_PLUGIN ODD_PLUGIN FOREIGN_PLUGIN [unittest arguments]
+usage: takt_launch_test.py TAKT SOURCE_FOLDER MOTOR_PLUGIN ROBOT_PLUGIN ODD_PLUGIN FOREIGN_PLUGIN OTHER_ABI_PLUGIN NEWER_PLUGIN [unittest arguments]
 """
 import faulthandler, json, os, random, shutil, signal, subprocess, sys, tempfile, time, unittest
 import xml.etree.ElementTree
 
-TAKT, SOURCE, MOTOR, ODD, FOREIGN = sys.argv[1:6]
+TAKT, SOURCE, MOTOR, ROBOT, ODD, FOREIGN, OTHER_ABI, NEWER = sys.argv[1:9]
 SYSTEM = os.path.join(SOURCE, "examples", "10_component", "system.json")
+ROBOT_SYSTEM = os.path.join(SOURCE, "examples", "10_component", "robot.json")
 PATIENCE = 60  # s
 SEED = int(os.environ.get("TAKT_SEED") or random.SystemRandom().randrange(2**32))
 
@@ -47,8 +48,9 @@ class Folder(unittest.TestCase):
 
 class CheckTest(Folder):
     def test_the_example_has_no_mistakes(self):
-        done = self.takt("launch", "--check", "--folder", os.path.dirname(MOTOR), SYSTEM)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        for system in (SYSTEM, ROBOT_SYSTEM):
+            done = self.takt("launch", "--check", "--folder", os.path.dirname(MOTOR), system)
+            self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_every_mistake_is_listed_with_its_pointer(self):
         code, lines = self.mistakes({
@@ -87,6 +89,15 @@ class CheckTest(Folder):
                      "/processes/0/restart", "/processes/0/name"]:
             self.assertIn(part, text)
 
+    def test_a_wake_across_processes_is_refused(self):
+        with open(SYSTEM) as file:
+            system = json.load(file)
+        system["libraries"] = [MOTOR]
+        system["connections"][2]["wakes"] = True
+        code, lines = self.mistakes(system)
+        self.assertEqual(code, 2)
+        self.assertIn("/connections/2/wakes: a reader in another process is not woken", "\n".join(lines))
+
     def test_other_files_are_refused(self):
         for text in ["", "{", "[]", "null", "{\"name\": 3}", "{\"name\": \"x\"}", "\x00\xff"]:
             code, lines = self.mistakes(text)
@@ -100,7 +111,8 @@ class CheckTest(Folder):
         other = os.path.realpath(TAKT)
         for library, reason in [("missing.so", "there is no such file in:"), (os.path.join(self.folder, "none.so"), "No such file"),
                                 (text, "invalid ELF header"), (self.folder, "is not a file"), (other, "dynamically load"),
-                                (FOREIGN, "was built for another ABI: \"takt 0.0.1, another world\"")]:
+                                (FOREIGN, "was built for another ABI: \"takt 0.0.1, another world\""),
+                                (OTHER_ABI, "C++ ABI 999, ")]:
             code, lines = self.mistakes({"libraries": [library], "contexts": [{"name": "c", "period_ms": 1}]})
             self.assertEqual(code, 2)
             self.assertIn("/libraries/0", lines[0])
@@ -209,6 +221,11 @@ class CommandTest(Running):
         self.assertIn("99 is not in", self.refusal)
         self.assertIsNotNone(self.ask("migrate", "controller", "slow"))
         self.assertEqual(next(row["context"] for row in self.ask("list")["components"] if row["name"] == "controller"), "slow")
+        contexts = {row["name"]: row for row in self.ask("list")["contexts"]}
+        self.assertGreater(contexts["fast"]["busy_us"]["max"], 0)
+        self.assertGreaterEqual(contexts["fast"]["lateness_us"]["max"], contexts["fast"]["lateness_us"]["median"])
+        self.assertNotIn("busy_us", contexts["events"])
+        self.assertIn("LATENESS us", self.takt("component", "--system", self.name, "list").stdout)
         self.assertIsNotNone(self.ask("stop", "controller"))
         self.assertEqual(self.state("controller"), "inactive")
         self.assertIsNone(self.ask("show", "nobody"))
@@ -256,6 +273,97 @@ class OddTest(Running):
         self.process.terminate()
         self.assertEqual(self.process.wait(PATIENCE), 1)
         self.assertIn("is stuck in a callback, and ends without it", self.said())
+
+
+class RobotTest(Running):
+    """The vehicle and the arm of examples/10_component."""
+
+    def robot(self, **changes):
+        with open(ROBOT_SYSTEM) as file:
+            return dict(json.load(file), name=self.name, **changes)
+
+    def test_the_vehicle_drives_laps_and_the_arm_follows(self):
+        done = self.takt("launch", ROBOT_SYSTEM, "--folder", os.path.dirname(ROBOT), "--virtual-time", "100")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answer = json.loads(done.stdout.splitlines()[-1])
+        self.assertEqual({row["state"] for row in answer["components"]}, {"active"})
+        self.assertGreaterEqual({row["name"]: row for row in answer["ports"]}["driver.lap"]["written"], 2)
+
+    def test_a_controller_library_is_replaced_while_the_arm_moves(self):
+        library = shutil.copy(ROBOT, os.path.join(self.folder, "libarm.so"))
+        system = self.robot(libraries=[library])
+        arm = ("controller", "arm", "guard")
+        system["contexts"] = [dict(system["contexts"][0], name="arm")]
+        system["components"] = [part for part in system["components"] if part["name"] in arm]
+        system["components"][0]["parameters"] = {"stiffness": 150}
+        system["connections"] = [one for one in system["connections"] if one["from"].split(".")[0] in arm]
+        system["processes"] = []
+        self.launch(system)
+        wait_until(lambda: self.state("guard") == "active", "the guard is active")
+        wait_until(lambda: self.port("guard", "command")["read"] > 600, "the arm moves")
+        for newer in (NEWER, ROBOT) * 3:
+            os.remove(library)
+            shutil.copy(newer, library)
+            self.assertIsNotNone(self.ask("load", library), self.refusal)
+            done = self.takt("component", "--system", self.name, "replace", "controller")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            version = "2.0.0" if newer == NEWER else "1.0.0"
+            self.assertIn("controller is replaced by version " + version, done.stdout)
+            self.assertEqual("parameter \"damping\"" in done.stdout, newer == ROBOT and "damping" in done.stdout)
+            shown = self.ask("show", "controller")
+            self.assertEqual(shown["version"], version)
+            self.assertEqual(next(row["value"] for row in shown["parameters"] if row["name"] == "stiffness"), 150)
+            read = self.port("guard", "command")["read"]
+            wait_until(lambda: self.port("guard", "command")["read"] > read + 100, "the arm goes on")
+        self.assertEqual(self.state("guard"), "active")  # the arm has followed all the time
+        self.assertEqual(self.port("guard", "command")["missed"], 0)
+        self.assertEqual(self.plugins_in_memory(), 1 + 1)  # arm and guard are of the first one
+        # A controller that cannot start is refused, and the old one goes on.
+        os.remove(library)
+        shutil.copy(NEWER, library)
+        self.assertIsNotNone(self.ask("load", library), self.refusal)
+        self.assertIsNone(self.ask("replace", "controller", "LameController"))
+        self.assertIn("was not replaced", self.refusal)
+        self.assertEqual(self.state("controller"), "active")
+        # Code comes from the folders of the system only.
+        self.assertIsNone(self.ask("load", NEWER))
+        self.assertIn("a command loads a file of the system's folders", self.refusal)
+        # The check bites: one that forgets its state lets the arm jump, and the guard sees it.
+        done = self.takt("component", "--system", self.name, "replace", "controller", "ForgetfulController")
+        self.assertIn("not taken over: state \"progress\"", done.stdout)
+        wait_until(lambda: self.state("guard") == "error", "the guard has seen the jump")
+        self.assertEqual(self.end(), 0)
+
+    def plugins_in_memory(self):
+        """The plug-ins that the process has loaded."""
+        with open("/proc/%d/maps" % self.process.pid) as file:
+            return len({line.split()[5] for line in file if "takt-plugin-" in line})
+
+    def test_a_cut_cable_stops_the_vehicle_and_resets_let_it_go_on(self):
+        system = self.robot(libraries=[ROBOT])
+        system["contexts"] = [{key: value for key, value in one.items() if key != "process"} for one in system["contexts"]]
+        system["processes"] = []
+        self.launch(system)
+        self.drive()
+        self.assertIsNotNone(self.ask("disconnect", "client.commands", "vehicle.commands"))
+        wait_until(lambda: self.state("vehicle") == "error", "the vehicle has stopped")
+        wait_until(lambda: self.state("client") == "error", "its client knows")
+        self.assertIn("waits for the command to recover", self.said())
+        self.assertIsNotNone(self.ask("connect", "client.commands", "vehicle.commands", "--buffering", "fifo", "--capacity", "32"))
+        self.drive()
+
+    def drive(self):
+        """Lets the vehicle go on until it drives. It stops by itself if this machine pauses."""
+        written = self.port("driver", "twist")["written"]
+
+        def drives():
+            for name in ("vehicle", "client"):
+                if self.state(name) == "error":
+                    self.ask("reset", name)
+                if self.state(name) == "inactive":
+                    self.ask("start", name)
+            return self.port("driver", "twist")["written"] > written + 50
+        wait_until(drives, "the vehicle drives")
 
 
 class ProcessTest(Running):
@@ -328,4 +436,4 @@ class ProcessTest(Running):
 if __name__ == "__main__":
     faulthandler.enable()
     print("seed", SEED)
-    unittest.main(argv=sys.argv[:1] + sys.argv[6:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[9:])

@@ -40,6 +40,7 @@ class ComponentSystem {
  public:
   /// Loads the libraries, makes the components, and sets their parameters. Starts nothing: no component is
   /// initialized. Errors: bad_system; the message has a line for each mistake, with its JSON pointer.
+  /// The library must outlive the system.
   [[nodiscard]] static SetupResult<std::unique_ptr<ComponentSystem>> create(
       const SystemDescription& description, ComponentLibrary& library, const SystemOptions& options = {});
   /// Stops.
@@ -62,7 +63,7 @@ class ComponentSystem {
   bool stop(Duration patience = std::chrono::seconds(2));
 
   /// Answers a line of text with a JSON object, {"ok": true, ...} or {"ok": false, "error": "..."}:
-  ///   list                      contexts, components, connections
+  ///   list                      contexts, components, ports, connections
   ///   show NAME                 a component with ports, services, parameters and last changes
   ///   start|stop|reset NAME     transitions
   ///   set NAME {"gain": 2}      parameters, whole or not at all
@@ -70,6 +71,8 @@ class ComponentSystem {
   ///   connect FROM TO [{"buffering": "fifo", ...}]
   ///   disconnect FROM TO
   ///   migrate NAME CONTEXT
+  ///   load FILE                 a plug-in of the folders, also a newer one of the same name
+  ///   replace NAME [TYPE]       by a new component of the type (takt/component/replacement.hpp)
   [[nodiscard]] std::string command(std::string_view line, std::string_view who);
 
   /// The next report, for people: a callback that does not return, a component that failed. std::nullopt:
@@ -77,7 +80,7 @@ class ComponentSystem {
   [[nodiscard]] std::optional<std::string> next_report();
   /// Whether a callback does not return.
   [[nodiscard]] bool is_stuck() const noexcept;
-  /// A component of this process; null: there is none of this name.
+  /// A component of this process, until it is replaced; null: there is none of this name.
   [[nodiscard]] component::Component* find(std::string_view name) const noexcept;
 
   struct Parts;

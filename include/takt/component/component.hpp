@@ -37,6 +37,7 @@
 namespace takt::component {
 
 class ExecutionContext;
+class KeptStateBase;
 class Port;
 class ServicePort;
 
@@ -137,6 +138,8 @@ class Component {
   [[nodiscard]] std::span<ServicePort* const> services() const noexcept { return services_; }
   /// The one with this name; null: none.
   [[nodiscard]] ServicePort* find_service(std::string_view name) const noexcept;
+  /// The state that a successor takes over (kept_state.hpp).
+  [[nodiscard]] std::span<KeptStateBase* const> kept_states() const noexcept { return kept_; }
   /// The parameters (parameter.hpp).
   [[nodiscard]] ParameterSet& parameters() noexcept { return parameters_; }
   [[nodiscard]] const ParameterSet& parameters() const noexcept { return parameters_; }
@@ -150,6 +153,7 @@ class Component {
 
  private:
   friend class ExecutionContext;
+  friend class KeptStateBase;
   friend class Port;
   friend class ServicePort;
 
@@ -168,6 +172,7 @@ class Component {
   std::string name_;
   std::vector<Port*> ports_;
   std::vector<ServicePort*> services_;
+  std::vector<KeptStateBase*> kept_;
   ParameterSet parameters_{*this};
   std::atomic<ComponentState> state_{ComponentState::created};
   std::atomic<std::uint32_t> error_{0};

@@ -49,11 +49,13 @@ template <Clock C>
   if (const Status status = context.start(last); !status) return status;
   BudgetClockOf<C> budgets(clock);
   context.set_budget_clock(&budgets);
+  context.set_loop_statistics(&loop->statistics());
   loop->run([&](const rt::Tick& tick) noexcept {
     context.run_cycle(tick.due, tick.woke - std::exchange(last, tick.woke));
     return context.stop_requested() ? rt::Verdict::stop : rt::Verdict::proceed;
   });
   context.set_budget_clock(nullptr);
+  context.set_loop_statistics(nullptr);
   context.stop(clock.now());
   if (statistics != nullptr) *statistics = loop->statistics();
   return {};

@@ -26,6 +26,7 @@
 #include "takt/core/error.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
+#include "takt/rt/periodic_loop.hpp"
 
 namespace takt::component {
 
@@ -138,6 +139,10 @@ class ExecutionContext {
   /// The components, in their order.
   [[nodiscard]] Result<std::vector<Participant>> participants(Duration patience = default_patience);
 
+  /// The statistics of the loop that runs the context: cycles, missed periods, lateness, work. Zeros without
+  /// a periodic loop. A boundary copies them, which takes about a microsecond.
+  [[nodiscard]] Result<rt::LoopStatistics> loop_statistics(Duration patience = default_patience);
+
   /// Runs `call() noexcept -> Status` between two cycles, in the context's thread (boundary_calls.hpp).
   template <class Call>
   [[nodiscard]] Status call(Call call, Duration patience = default_patience) {
@@ -196,6 +201,18 @@ class ExecutionContext {
   /// The clock of the budgets; null: none, so budgets are not measured. Only the context's thread sets it,
   /// or a thread that is alone with the context.
   void set_budget_clock(BudgetClock* clock) noexcept { clock_ = clock; }
+  /// The statistics of the loop that runs it; null: none. Likewise.
+  void set_loop_statistics(const rt::LoopStatistics* statistics) noexcept { statistics_ = statistics; }
+
+  /// What happens between the activation of a new component and the deactivation of the old one.
+  struct Handover {
+    virtual ~Handover() = default;
+    /// Real-time safe.
+    virtual void perform() noexcept = 0;
+  };
+  /// For component::replace(), at a boundary of the context: `fresh` takes the slot of `old`. Real-time safe.
+  /// Errors: not_a_participant, wrong_state, already_participates; that of on_activate().
+  [[nodiscard]] Status replace(Component& old, Component& fresh, Handover& handover) noexcept;
 
  private:
   friend class Component;
@@ -249,6 +266,7 @@ class ExecutionContext {
   std::mutex expected_mutex_;                       ///< callers only
   std::vector<std::unique_ptr<Arrival>> expected_;  ///< arrivals that are not over, and some that are
   BudgetClock* clock_ = nullptr;
+  const rt::LoopStatistics* statistics_ = nullptr;
   Time now_{};
   Duration measured_{};
   std::uint64_t index_ = 0;

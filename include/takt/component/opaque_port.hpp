@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,7 @@ class OpaqueOutPort final : public OutPortBase {
 
  private:
   OpaqueOutPort(Component& component, std::string name, std::unique_ptr<const port_detail::OpaqueType> type);
+  void reopen() noexcept override;
 
   std::unique_ptr<const port_detail::OpaqueType> type_;
   std::vector<std::byte> sample_;
@@ -85,10 +87,10 @@ class OpaqueInPort final : public InPortBase {
 
  private:
   OpaqueInPort(Component& component, std::string name, std::unique_ptr<const port_detail::OpaqueType> type);
+  [[nodiscard]] std::span<std::byte> last_sample() noexcept override { return sample_; }
 
   std::unique_ptr<const port_detail::OpaqueType> type_;
   std::vector<std::byte> sample_;
-  bool has_value_ = false;
 };
 
 }  // namespace takt::component

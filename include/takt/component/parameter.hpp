@@ -276,6 +276,11 @@ class ParameterSet {
   /// The last changes, the oldest first.
   [[nodiscard]] std::vector<ParameterChange> changes() const;
 
+  /// Applies the values of `old` under the same names, and takes its named sets and its changes. Adds the
+  /// others to `lacking`. Errors: bad_value; that of on_check().
+  [[nodiscard]] SetupResult<void> take_over(const ParameterSet& old, std::string_view who,
+                                            std::vector<std::string>& lacking);
+
   /// Checks names and initial values. Errors: bad_name, bad_value; that of on_check().
   [[nodiscard]] SetupResult<void> check_initial();
 

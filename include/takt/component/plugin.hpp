@@ -8,9 +8,9 @@
 // version of takt or another C++ ABI.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "takt/component/component.hpp"
@@ -29,18 +29,45 @@ struct ComponentType {
   const void* data = nullptr;  ///< of the type, for make()
 };
 
-/// The ABI of this build, as text: version of takt, compiler ABI, C++ library, and sizes of shared classes.
-/// Two builds with the same text can share components.
+/// The ABI of a build, as text: version of takt, compiler ABI, C++ library, and sizes of shared classes. Two
+/// builds with the same text can share components.
+class PluginAbi {
+ public:
+  /// The text.
+  [[nodiscard]] constexpr const char* c_str() const noexcept { return text_.data(); }
+
+  constexpr PluginAbi& operator+=(std::string_view part) noexcept {
+    for (const char c : part) text_[size_++] = c;
+    return *this;
+  }
+  constexpr PluginAbi& operator+=(std::size_t number) noexcept {
+    if (number > 9) *this += number / 10;
+    text_[size_++] = static_cast<char>('0' + number % 10);
+    return *this;
+  }
+
+ private:
+  std::array<char, 128> text_{};
+  std::size_t size_ = 0;
+};
+
 #ifdef _GLIBCXX_USE_CXX11_ABI
 inline constexpr std::string_view library_abi = "libstdc++" TAKT_PLUGIN_TEXT(_GLIBCXX_USE_CXX11_ABI);
 #else
 inline constexpr std::string_view library_abi = "libc++";
 #endif
-/// That text.
-[[nodiscard]] inline std::string plugin_abi() {
-  return "takt " TAKT_VERSION ", C++ ABI " TAKT_PLUGIN_TEXT(__GXX_ABI_VERSION) ", " +
-         std::string(library_abi) + ", " + std::to_string(8 * sizeof(void*)) + " bits, component " +
-         std::to_string(sizeof(Component));
+
+/// The ABI of the build that calls it. Only at compile time: the dynamic linker would bind a function or
+/// variable of the plug-in to the program's, so both would always be equal.
+[[nodiscard]] consteval PluginAbi plugin_abi() {
+  PluginAbi abi;
+  abi += "takt " TAKT_VERSION ", C++ ABI " TAKT_PLUGIN_TEXT(__GXX_ABI_VERSION) ", ";
+  abi += library_abi;
+  abi += ", ";
+  abi += 8 * sizeof(void*);
+  abi += " bits, component ";
+  abi += sizeof(Component);
+  return abi;
 }
 
 /// The types that a shared object brings. The entry point returns it; C sees the same struct.
@@ -61,11 +88,10 @@ template <class C>
           [](Component* component) noexcept { delete static_cast<C*>(component); }};
 }
 
-/// The table of these types, for TAKT_PLUGIN.
+/// The table of these types, for TAKT_PLUGIN. `abi` has static storage.
 template <class... C>
-[[nodiscard]] const PluginTable* plugin_table() {
+[[nodiscard]] const PluginTable* plugin_table(const PluginAbi& abi) {
   static const ComponentType types[] = {component_type<C>()...};
-  static const std::string abi = plugin_abi();
   static const PluginTable table{sizeof(PluginTable), sizeof...(C), abi.c_str(), types};
   return &table;
 }
@@ -75,5 +101,6 @@ template <class... C>
 /// Defines the entry point of a plug-in with these component types.
 #define TAKT_PLUGIN(...)                                                                                     \
   extern "C" __attribute__((visibility("default"))) const ::takt::component::PluginTable* takt_plugin_v1() { \
-    return ::takt::component::plugin_table<__VA_ARGS__>();                                                   \
+    static constexpr ::takt::component::PluginAbi abi = ::takt::component::plugin_abi();                     \
+    return ::takt::component::plugin_table<__VA_ARGS__>(abi);                                                \
   }

@@ -33,6 +33,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -87,12 +88,18 @@ struct Link;
 /// The writing end of a connection. The connection owns it; a port only points to it.
 struct SinkBase {
   virtual ~SinkBase() = default;
+  /// Opens the end again where another end of this memory has stopped. Real-time safe.
+  virtual void resume(const SampleMemory& memory) noexcept = 0;
   const Component* woken = nullptr;  ///< the reader whose context is woken; null: none
 };
 
 /// The reading end of a connection.
 struct SourceBase {
   virtual ~SourceBase() = default;
+  /// The number of the sample that is read next; 0 for the newest one.
+  [[nodiscard]] virtual std::uint32_t position() const noexcept = 0;
+  /// Goes on where another end of this memory has stopped, at its position(). Real-time safe.
+  virtual void resume(std::uint32_t position) noexcept = 0;
   int order = 0;
   std::uint64_t last_sequence = 0;  ///< of the sample that was read last; 0: none
 };
@@ -189,6 +196,8 @@ class OutPortBase : public Port {
   [[nodiscard]] const SampleMemory& newest() const noexcept { return newest_; }
 
  protected:
+  /// Lets the port write into newest(), which has changed. Real-time safe.
+  virtual void reopen() noexcept = 0;
   /// Allocates the memory of the newest sample. Throws std::bad_alloc.
   OutPortBase(Component& component, std::string name, std::string_view schema, std::string_view sample_schema,
               const shm::Declaration& newest);
@@ -207,6 +216,9 @@ class OutPortBase : public Port {
 
  private:
   friend struct port_detail::Link;
+
+  /// Exchanges memory, count and ends of all connections with the old port, at a boundary of both.
+  void take_over(OutPortBase& old) noexcept;
 
   SampleMemory newest_;
   std::atomic<std::uint64_t> sequence_{0};
@@ -228,6 +240,8 @@ class InPortBase : public Port {
  protected:
   using Port::Port;
 
+  /// The bytes of the sample that was read last.
+  [[nodiscard]] virtual std::span<std::byte> last_sample() noexcept = 0;
   void count(port_detail::SourceBase& source, std::uint64_t sequence) noexcept {
     // A writer that has started again begins at 1. Then nothing is known about what was missed.
     if (source.last_sequence != 0 && sequence > source.last_sequence + 1) {
@@ -235,6 +249,10 @@ class InPortBase : public Port {
     }
     source.last_sequence = sequence;
     read_.store(samples_read() + 1, std::memory_order_relaxed);
+    has_value_ = true;
+  }
+  [[nodiscard]] shm::Freshness without_new_sample() const noexcept {
+    return has_value_ ? shm::Freshness::old_data : shm::Freshness::none;
   }
 
   port_detail::EndList<port_detail::SourceBase> sources_;
@@ -242,11 +260,22 @@ class InPortBase : public Port {
  private:
   friend struct port_detail::Link;
 
+  /// Takes the last sample and the counts of the old port, at a boundary of both. The types are equal.
+  void take_over(InPortBase& old) noexcept;
+
+  bool has_value_ = false;
   std::atomic<std::uint64_t> missed_{0};
   std::atomic<std::uint64_t> read_{0};
 };
 
 namespace port_detail {
+
+/// The kind of the exchange that holds the samples.
+[[nodiscard]] inline Result<shm::Kind> kind_of(const SampleMemory& memory) noexcept {
+  const auto found = memory.layout.find(memory.exchange);
+  if (!found) return takt::fail(found.error());
+  return (*found)->kind;
+}
 
 template <class T>
 struct SinkOf final : SinkBase {
@@ -254,12 +283,37 @@ struct SinkOf final : SinkBase {
   using Circular = shm::BroadcastWriter<Sample<T>>;
   using Fifo = shm::RingProducer<Sample<T>>;
 
-  /// Returns false if a fifo is full.
-  [[nodiscard]] bool write(const Sample<T>& sample) noexcept {
-    if (auto* fifo = std::get_if<Fifo>(&end)) return fifo->try_push(sample);
-    if (auto* circular = std::get_if<Circular>(&end)) circular->write(sample);
-    if (auto* newest = std::get_if<Newest>(&end)) newest->write(sample);
+  /// Returns false if a fifo is full. The parts of a sample are not joined in a copy before. The processor
+  /// would wait for it, because it reads the copy in larger pieces than were stored.
+  [[nodiscard]] bool write(const SampleHead& head, const T& value) noexcept {
+    if (auto* fifo = std::get_if<Fifo>(&end)) return fifo->try_push_joined(head, value);
+    if (auto* circular = std::get_if<Circular>(&end)) circular->write_joined(head, value);
+    if (auto* newest = std::get_if<Newest>(&end)) newest->write_joined(head, value);
     return true;
+  }
+
+  /// Opens the end that fits the memory. Errors: those of shm::Layout::producer().
+  [[nodiscard]] Status open(const SampleMemory& memory) noexcept {
+    const auto kind = kind_of(memory);
+    if (!kind) return takt::fail(kind.error());
+    const auto take = [this](auto opened) noexcept -> Status {
+      if (!opened) return takt::fail(opened.error());
+      if constexpr (std::is_pointer_v<std::remove_reference_t<decltype(*opened)>>) {
+        end.template emplace<Newest>(**opened);
+      } else {
+        end = std::move(*opened);
+      }
+      return {};
+    };
+    const auto& [layout, exchange, owner] = memory;
+    if (*kind == shm::Kind::broadcast)
+      return take(layout.template producer<shm::BroadcastValue<Sample<T>>>(exchange));
+    if (*kind == shm::Kind::broadcast_ring)
+      return take(layout.template producer<shm::BroadcastRing<Sample<T>>>(exchange));
+    return take(layout.template producer<shm::SpscRing<Sample<T>>>(exchange));
+  }
+  void resume(const SampleMemory& memory) noexcept override {
+    if (end.index() != 0) static_cast<void>(open(memory));
   }
 
   std::variant<std::monostate, Newest, Circular, Fifo> end;  ///< monostate: only wakes
@@ -279,16 +333,18 @@ struct SourceOf final : SourceBase {
     if (auto* circular = std::get_if<Circular>(&end)) return circular->try_read(sample);
     return std::get_if<Fifo>(&end)->try_pop(sample);
   }
+  [[nodiscard]] std::uint32_t position() const noexcept override {
+    if (const auto* circular = std::get_if<Circular>(&end)) return circular->position();
+    const auto* fifo = std::get_if<Fifo>(&end);
+    return fifo != nullptr ? fifo->position() : 0;
+  }
+  void resume(std::uint32_t position) noexcept override {
+    if (auto* circular = std::get_if<Circular>(&end)) circular->set_position(position);
+    if (auto* fifo = std::get_if<Fifo>(&end)) fifo->set_position(position);
+  }
 
   std::variant<Newest, Circular, Fifo> end;
 };
-
-/// The kind of the exchange that holds the samples.
-[[nodiscard]] inline Result<shm::Kind> kind_of(const SampleMemory& memory) noexcept {
-  const auto found = memory.layout.find(memory.exchange);
-  if (!found) return takt::fail(found.error());
-  return (*found)->kind;
-}
 
 }  // namespace port_detail
 
@@ -311,7 +367,7 @@ class OutPort final : public OutPortBase {
     const port_detail::SampleHead head{stamp, next_sequence()};
     writer_.write_joined(head, value);
     const auto sinks = sinks_.all();
-    return sinks.empty() || write_to(sinks, {head.stamp, head.sequence, value});
+    return sinks.empty() || write_to(sinks, head, value);
   }
 
   [[nodiscard]] shm::Declaration declare(Buffering buffering, std::uint32_t capacity) const override {
@@ -327,22 +383,8 @@ class OutPort final : public OutPortBase {
   }
   [[nodiscard]] Result<std::unique_ptr<port_detail::SinkBase>> make_sink(
       const SampleMemory& memory) const override {
-    const auto kind = port_detail::kind_of(memory);
-    if (!kind) return takt::fail(kind.error());
     auto sink = std::make_unique<port_detail::SinkOf<T>>();
-    if (*kind == shm::Kind::broadcast) {
-      auto end = memory.layout.template producer<Newest>(memory.exchange);
-      if (!end) return takt::fail(end.error());
-      sink->end.template emplace<1>(**end);
-    } else if (*kind == shm::Kind::broadcast_ring) {
-      auto end = memory.layout.template producer<shm::BroadcastRing<Sample<T>>>(memory.exchange);
-      if (!end) return takt::fail(end.error());
-      sink->end.template emplace<2>(std::move(*end));
-    } else {
-      auto end = memory.layout.template producer<shm::SpscRing<Sample<T>>>(memory.exchange);
-      if (!end) return takt::fail(end.error());
-      sink->end.template emplace<3>(std::move(*end));
-    }
+    if (const Status opened = sink->open(memory); !opened) return takt::fail(opened.error());
     return Result<std::unique_ptr<port_detail::SinkBase>>(std::move(sink));
   }
   [[nodiscard]] std::unique_ptr<port_detail::SinkBase> make_bell() const override {
@@ -351,16 +393,20 @@ class OutPort final : public OutPortBase {
 
  private:
   [[nodiscard]] bool write_to(std::span<port_detail::SinkBase* const> sinks,
-                              const Sample<T>& sample) noexcept {
+                              const port_detail::SampleHead& head, const T& value) noexcept {
     bool taken = true;
     for (port_detail::SinkBase* sink : sinks) {
-      if (!static_cast<port_detail::SinkOf<T>*>(sink)->write(sample)) {
+      if (!static_cast<port_detail::SinkOf<T>*>(sink)->write(head, value)) {
         taken = false;
         count_refusal();
       }
       if (sink->woken != nullptr) port_detail::wake(*sink->woken);
     }
     return taken;
+  }
+
+  void reopen() noexcept override {
+    writer_ = typename Newest::Writer(**newest().layout.template producer<Newest>("newest"));
   }
 
   typename Newest::Writer writer_;
@@ -381,10 +427,9 @@ class InPort final : public InPortBase {
     for (port_detail::SourceBase* source : sources_.all()) {
       if (!static_cast<port_detail::SourceOf<T>*>(source)->read(sample_)) continue;
       count(*source, sample_.sequence);
-      has_value_ = true;
       return shm::Freshness::new_data;
     }
-    return has_value_ ? shm::Freshness::old_data : shm::Freshness::none;
+    return without_new_sample();
   }
 
   /// The value that was read last; T{} before the first.
@@ -415,8 +460,11 @@ class InPort final : public InPortBase {
         std::make_unique<port_detail::SourceOf<T>>(std::move(*end)));
   }
 
+  [[nodiscard]] std::span<std::byte> last_sample() noexcept override {
+    return std::as_writable_bytes(std::span(&sample_, 1));
+  }
+
   Sample<T> sample_;
-  bool has_value_ = false;
 };
 
 }  // namespace takt::component

@@ -16,7 +16,9 @@
 // A struct of C function pointers with a service_name is an interface, too.
 #pragma once
 
+#include <atomic>
 #include <concepts>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -69,32 +71,41 @@ class ServicePort {
 
 class RequiredServiceBase;
 
+namespace service_detail {
+class DeferredCall;
+}  // namespace service_detail
+
 /// A provided service of any interface.
 class ProvidedServiceBase : public ServicePort {
  public:
   /// The object that implements the interface.
   [[nodiscard]] void* object() const noexcept { return object_; }
+  /// The connected clients. For set-up and tools.
+  [[nodiscard]] std::vector<RequiredServiceBase*> clients() const;
 
  protected:
   ProvidedServiceBase(Component& component, std::string name, std::string_view interface_name, void* object)
       : ServicePort(component, std::move(name), interface_name, true), object_(object) {}
-  /// Disconnects all clients at boundaries of their contexts.
+  /// Disconnects all clients at boundaries of their contexts. Waits for deferred calls under way, which are
+  /// bounded by their patience.
   ~ProvidedServiceBase();
 
  private:
   friend class RequiredServiceBase;
+  friend class service_detail::DeferredCall;
   friend SetupResult<void> connect(ProvidedServiceBase&, RequiredServiceBase&, Duration);
   friend Status disconnect(RequiredServiceBase&, Duration);
 
   void* object_;
   std::vector<RequiredServiceBase*> clients_;  ///< under the lock of services
+  std::atomic<std::uint32_t> calls_{0};        ///< deferred ones under way
 };
 
 /// A required service of any interface.
 class RequiredServiceBase : public ServicePort {
  public:
   /// The provider; null: none. For set-up and tools.
-  [[nodiscard]] const ProvidedServiceBase* provider() const;
+  [[nodiscard]] ProvidedServiceBase* provider() const;
 
  protected:
   RequiredServiceBase(Component& component, std::string name, std::string_view interface_name)
@@ -106,6 +117,7 @@ class RequiredServiceBase : public ServicePort {
 
  private:
   friend class ProvidedServiceBase;
+  friend class service_detail::DeferredCall;
   friend SetupResult<void> connect(ProvidedServiceBase&, RequiredServiceBase&, Duration);
   friend Status disconnect(RequiredServiceBase&, Duration);
 
@@ -150,13 +162,21 @@ class RequiredService final : public RequiredServiceBase {
 
 namespace service_detail {
 
-/// The provider's object and component, as a deferred call needs them.
-struct Provider {
-  Component* component = nullptr;
-  void* object = nullptr;
+/// A deferred call. The provider exists until it ends.
+class DeferredCall {
+ public:
+  explicit DeferredCall(const RequiredServiceBase& client);
+  DeferredCall(const DeferredCall&) = delete;
+  DeferredCall& operator=(const DeferredCall&) = delete;
+  ~DeferredCall();
+
+  /// The provider's object; null: there is no provider.
+  [[nodiscard]] void* object() const noexcept;
+  [[nodiscard]] Status run(std::function<Status()> call, Duration patience) const;
+
+ private:
+  ProvidedServiceBase* provider_;
 };
-[[nodiscard]] Provider provider_of(const RequiredServiceBase& client);
-[[nodiscard]] Status run_at_boundary(Component& component, std::function<Status()> call, Duration patience);
 
 }  // namespace service_detail
 
@@ -165,12 +185,11 @@ template <class Call>
 requires std::is_nothrow_invocable_r_v<Status, Call&, I&> Status RequiredService<I>::call(Call call,
                                                                                           Duration patience)
 const {
-  const service_detail::Provider provider = service_detail::provider_of(*this);
-  if (provider.object == nullptr) return fail(Errc::not_connected);
-  return service_detail::run_at_boundary(
-      *provider.component,
-      [object = static_cast<I*>(provider.object), call = std::move(call)]() mutable { return call(*object); },
-      patience);
+  const service_detail::DeferredCall deferred(*this);
+  if (deferred.object() == nullptr) return fail(Errc::not_connected);
+  return deferred.run([object = static_cast<I*>(deferred.object()),
+                       call = std::move(call)]() mutable { return call(*object); },
+                      patience);
 }
 
 }  // namespace takt::component

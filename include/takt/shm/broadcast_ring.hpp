@@ -88,12 +88,13 @@ class BroadcastWriteEnd {
     if (slot().state.load(std::memory_order_relaxed) == layout_.written(number_)) count_one();
   }
 
-  /// Appends a copy of `message` and overwrites the oldest one. Never waits.
-  template <class Message>
-  void write(const Message& message) noexcept {
+  /// Appends a copy of `message`, or of several parts one after the other, and overwrites the oldest one.
+  /// Never waits.
+  template <class... Parts>
+  void write(const Parts&... parts) noexcept {
     // relaxed: each word below is a release store, which orders this store before it.
     slot().state.store(layout_.writing(number_), std::memory_order_relaxed);
-    slot().words.store(message);
+    slot().words.store(parts...);
     // release: a reader that sees this state sees all words of the message.
     slot().state.store(layout_.written(number_), std::memory_order_release);
     count_one();
@@ -132,6 +133,11 @@ class BroadcastWriter : private detail::BroadcastWriteEnd<BroadcastSlot<T, Machi
 
   /// Appends a copy of `message` and overwrites the oldest one. Never waits.
   void write(const T& message) noexcept { End::write(message); }
+  /// Appends a message that begins with `head`, a number of words, followed by `tail`.
+  template <class Head, class Tail>
+  void write_joined(const Head& head, const Tail& tail) noexcept {
+    End::write(head, tail);
+  }
 };
 
 /// Where a reader starts, and where it resumes after the writer has lapped it.
@@ -190,6 +196,11 @@ class BroadcastReadEnd {
   /// How many messages, in total, the writer overwrote before this reader read them.
   [[nodiscard]] std::uint64_t missed() const noexcept { return missed_; }
 
+  /// The number of the next message, with which another reader of the ring can go on.
+  [[nodiscard]] std::uint32_t position() const noexcept { return next_; }
+  /// Goes on at a number that another reader of the ring gave.
+  void set_position(std::uint32_t number) noexcept { next_ = number; }
+
  private:
   /// The writer has overwritten the next message. Resumes at one that is still there.
   void skip() noexcept {
@@ -232,6 +243,8 @@ class BroadcastReader : private detail::BroadcastReadEnd<const BroadcastSlot<T, 
 
   using End::attempts;
   using End::missed;
+  using End::position;
+  using End::set_position;
 };
 
 /// The capacity of a broadcast ring for at least `wanted` messages: ring_capacity(), limited to 2^30. The

@@ -180,6 +180,9 @@ class RingConsumer<Opaque> : private detail::RingReadEnd<detail::OpaqueElement, 
   [[nodiscard]] std::size_t pop(std::byte* messages, std::size_t count) noexcept {
     return End::pop_many(messages, count);
   }
+
+  using End::position;
+  using End::set_position;
 };
 
 /// Like LatestWriter<T>.
@@ -264,6 +267,8 @@ class BroadcastReader<Opaque> : private detail::BroadcastReadEnd<detail::OpaqueS
   [[nodiscard]] bool try_read(std::byte* message) noexcept { return End::try_read(message); }
 
   using End::missed;
+  using End::position;
+  using End::set_position;
 };
 
 // The traits of layout.hpp. They take the element in addition.

@@ -87,6 +87,18 @@ class RingWriteEnd {
     return true;
   }
 
+  /// Appends a message whose bytes are those of `head` and then those of `tail`.
+  template <class Head, class Tail>
+  [[nodiscard]] bool push_joined(const Head& head, const Tail& tail) noexcept {
+    const std::uint32_t write = next();
+    if (room(write) == 0 && look_for_room(write) == 0) return false;
+    std::byte* const message = slot(write);
+    TypedElement<Head>::template copy_one<Machine>(message, &head);
+    TypedElement<Tail>::template copy_one<Machine>(message + sizeof head, &tail);
+    publish(write + 1);
+    return true;
+  }
+
   /// Appends as many of `wanted` messages as fit. Returns their number.
   [[nodiscard]] std::size_t push_many(const std::byte* messages, std::size_t wanted) noexcept {
     const std::uint32_t write = next();
@@ -183,6 +195,14 @@ class RingReadEnd {
 
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
+  /// The index of the next message, with which another reading end of the ring can go on.
+  [[nodiscard]] std::uint32_t position() const noexcept { return read_; }
+  /// Goes on at an index that another reading end of the ring gave, and that is not used any more.
+  void set_position(std::uint32_t index) noexcept {
+    read_ = limit_ = index;
+    release();
+  }
+
  protected:
   /// Takes the oldest message. Returns false and leaves `message` unchanged if the ring is empty.
   [[nodiscard]] bool pop_one(void* message) noexcept {
@@ -258,6 +278,13 @@ class RingProducer : private detail::RingWriteEnd<detail::TypedElement<T>, Machi
 
   /// Appends a message. Returns false without effect if the ring is full.
   [[nodiscard]] bool try_push(const T& message) noexcept { return End::push_one(&message); }
+  /// Appends a message that begins with `head`, followed by `tail`. So the caller needs no copy in which both
+  /// lie. Padding behind the tail stays as it was.
+  template <class Head, class Tail>
+  [[nodiscard]] bool try_push_joined(const Head& head, const Tail& tail) noexcept {
+    static_assert(sizeof(Head) % alignof(Tail) == 0 && sizeof(Head) + sizeof(Tail) <= sizeof(T));
+    return End::push_joined(head, tail);
+  }
 
   /// Appends as many of `messages`, from the first, as fit, and publishes them together. Returns their
   /// number.
@@ -295,6 +322,8 @@ class RingConsumer : private detail::RingReadEnd<detail::TypedElement<T>, Machin
   }
 
   /// Messages that can be popped now. The producer can only increase their number.
+  using End::position;
+  using End::set_position;
   using End::size;
   /// Slots of the ring.
   [[nodiscard]] std::size_t capacity() const noexcept { return End::capacity(); }

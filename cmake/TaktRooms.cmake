@@ -1,0 +1,23 @@
+# takt::<room> for each folder of include/takt: takt::can, takt::trajectory, ... A program that names rooms says what it uses,
+# and stays right if a room gets a library of its own. A room that is headers only brings takt::core. The others lie in one
+# library, takt::takt, because an archive gives a program only the objects that it needs.
+file(GLOB takt_rooms RELATIVE ${PROJECT_SOURCE_DIR}/include/takt CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/takt/*)
+set(takt_room_targets_core "")
+set(takt_room_targets_takt "")
+foreach(room IN LISTS takt_rooms)
+  if(NOT IS_DIRECTORY ${PROJECT_SOURCE_DIR}/include/takt/${room} OR TARGET takt::${room})
+    continue()
+  endif()
+  set(library core)
+  if(EXISTS ${PROJECT_SOURCE_DIR}/src/${room})
+    set(library takt)
+  endif()
+  if(NOT TARGET takt::${library})
+    continue()
+  endif()
+  add_library(takt_room_${room} INTERFACE)
+  add_library(takt::${room} ALIAS takt_room_${room})
+  set_target_properties(takt_room_${room} PROPERTIES EXPORT_NAME ${room})
+  target_link_libraries(takt_room_${room} INTERFACE takt::${library})
+  list(APPEND takt_room_targets_${library} takt_room_${room})
+endforeach()
