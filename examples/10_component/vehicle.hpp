@@ -1,6 +1,7 @@
 // A vehicle, the program that drives it, and the driver, as components. Sealed datagrams travel between
-// vehicle and client through ports, as they would through sockets. A stopped vehicle is in the state error, and
-// so is its client. Both go on after a reset: first the vehicle, as by a person beside it, then the client.
+// vehicle and client through ports, as they would through sockets. A stopped vehicle is in the state error,
+// and so is its client. Both go on after a reset: first the vehicle, as by a person beside it, then the
+// client.
 #pragma once
 
 #include <algorithm>

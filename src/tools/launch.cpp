@@ -338,7 +338,8 @@ void add_launch(CLI::App& app) {
   command->footer(
       "Ends, in the opposite order of the start, on SIGINT, SIGTERM, SIGHUP or SIGQUIT.\n"
       "Exit code: 0 it ended as it should, 1 it did not, 2 the file is wrong (every mistake is listed).\n"
-      "While it runs: takt component list, show, start, stop, reset, set, connect, disconnect, migrate, load, replace");
+      "While it runs: takt component list, show, start, stop, reset, set, connect, disconnect, migrate, "
+      "load, replace");
   command->callback([options] {
     const int code = launch(*options);
     if (code != exit_ok) throw CLI::RuntimeError(code);

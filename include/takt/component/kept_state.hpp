@@ -1,4 +1,5 @@
-// State that survives the replacement of a component (replacement.hpp). The component declares it as a member:
+// State that survives the replacement of a component (replacement.hpp). The component declares it as a
+// member:
 //
 //     struct Integrals {
 //       std::array<double, 3> torque{};  // N m

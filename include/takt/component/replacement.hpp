@@ -3,9 +3,9 @@
 //     auto done = takt::component::replace(controller, better_controller, "update");
 //     if (!done) complain(done.error().message);  // the old one goes on as if nothing had happened
 //
-// The new component takes over parameters, connections, services and kept state. It also takes the place in the
-// context: order, rate, phase and budget. All of it happens at one cycle boundary, so no cycle is missed or
-// doubled.
+// The new component takes over parameters, connections, services and kept state. It also takes the place in
+// the context: order, rate, phase and budget. All of it happens at one cycle boundary, so no cycle is missed
+// or doubled.
 #pragma once
 
 #include <string>
