@@ -331,7 +331,11 @@ struct SourceOf final : SourceBase {
   [[nodiscard]] bool read(Sample<T>& sample) noexcept {
     if (auto* newest = std::get_if<Newest>(&end)) return newest->read_new(sample) == shm::Freshness::new_data;
     if (auto* circular = std::get_if<Circular>(&end)) return circular->try_read(sample);
-    return std::get_if<Fifo>(&end)->try_pop(sample);
+    SampleHead head;
+    if (!std::get_if<Fifo>(&end)->try_pop_joined(head, sample.value)) return false;
+    sample.stamp = head.stamp;
+    sample.sequence = head.sequence;
+    return true;
   }
   [[nodiscard]] std::uint32_t position() const noexcept override {
     if (const auto* circular = std::get_if<Circular>(&end)) return circular->position();

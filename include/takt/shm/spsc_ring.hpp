@@ -220,6 +220,22 @@ class RingReadEnd {
     return true;
   }
 
+  /// Takes the oldest message into two parts, one after the other. As pop_one() otherwise.
+  template <class Head, class Tail>
+  [[nodiscard]] bool pop_joined(Head& head, Tail& tail) noexcept {
+    const std::uint32_t read = read_;
+    if (read == limit_ && size() == 0) {
+      if (released_ != read) release();
+      return false;
+    }
+    const std::byte* const message = slot(read);
+    TypedElement<Head>::template copy_one<Machine>(&head, message);
+    TypedElement<Tail>::template copy_one<Machine>(&tail, message + sizeof head);
+    read_ = read + 1;
+    if ((read_ & batch_mask_) == 0) release();
+    return true;
+  }
+
   /// Takes up to `wanted` of the oldest messages and gives their space back at once. Returns their number.
   [[nodiscard]] std::size_t pop_many(std::byte* messages, std::size_t wanted) noexcept {
     if (limit_ - read_ < wanted) (void)size();
@@ -314,6 +330,13 @@ class RingConsumer : private detail::RingReadEnd<detail::TypedElement<T>, Machin
 
   /// Takes the oldest message. Returns false and leaves `message` unchanged if the ring is empty.
   [[nodiscard]] bool try_pop(T& message) noexcept { return End::pop_one(&message); }
+  /// Takes the oldest message, which begins with `head`, followed by `tail`. The counterpart of
+  /// RingProducer::try_push_joined().
+  template <class Head, class Tail>
+  [[nodiscard]] bool try_pop_joined(Head& head, Tail& tail) noexcept {
+    static_assert(sizeof(Head) % alignof(Tail) == 0 && sizeof(Head) + sizeof(Tail) <= sizeof(T));
+    return End::pop_joined(head, tail);
+  }
 
   /// Takes up to messages.size() of the oldest messages and gives their space back at once. Returns their
   /// number.
