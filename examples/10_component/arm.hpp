@@ -109,9 +109,9 @@ struct ArmController final : Component {
   }
 
   /// The reference of one joint: a smooth motion of 2 s to the target, and one of 2 s back.
-  [[nodiscard]] static State there_and_back(double target, double time) noexcept {
+  [[nodiscard]] static State there_and_back(double goal, double time) noexcept {
     const double phase = std::fmod(time, 4.0);
-    const State home{}, away{target, 0, 0};
+    const State home{}, away{goal, 0, 0};
     return phase < 2 ? takt::trajectory::Quintic::between(home, away, 2).at(phase)
                      : takt::trajectory::Quintic::between(away, home, 2).at(phase - 2);
   }
