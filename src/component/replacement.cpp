@@ -164,6 +164,7 @@ using port_detail::PortExchange;
 struct Handover final : ExecutionContext::Handover {
   PortExchange ports;
   std::vector<std::pair<KeptStateBase*, KeptStateBase*>> states;  ///< old, new; the schemas are equal
+  std::shared_ptr<Handover> itself;                               ///< keeps the ends of the ports for ever
 
   void perform() noexcept override {
     for (const auto& [old, fresh] : states)
@@ -213,6 +214,8 @@ struct Services {
       for (RequiredServiceBase* client : old->clients()) {
         if (auto done = connect(*fresh, *client, patience); !done) return done;
       }
+      // A deferred call uses the whole component, so it must end before the component does.
+      if (!old->wait_for_calls(patience)) return takt::fail(Errc::stuck, old->full_name());
     }
     return {};
   }
@@ -279,6 +282,8 @@ SetupResult<Replacement> replace(Component& old, Component& fresh, std::string_v
                               : context->replace(old, fresh, *handover);
   };
   if (const Status status = at_boundary(old, exchange, patience); !status) {
+    // The boundary may still come, and then the ports use the new ends.
+    if (status.error() == Errc::stuck) handover->itself = handover;
     const bool is_ours = status.error().room == Room::component;
     return refuse(status.error(), is_ours ? std::string(describe(Errc{status.error().code}))
                                           : "its successor could not be activated");

@@ -37,8 +37,18 @@ ProvidedServiceBase::~ProvidedServiceBase() {
       client->provider_ = nullptr;
     }
   }
-  while (calls_.load(std::memory_order_acquire) != 0)
+  while (!wait_for_calls(default_patience)) continue;
+}
+
+bool ProvidedServiceBase::wait_for_calls(Duration patience) const {
+  using WallClock = std::chrono::steady_clock;
+  const auto deadline = WallClock::now() + std::clamp(patience, Duration(0), time_reach);
+  // acquire: all that the calls did is visible.
+  while (calls_.load(std::memory_order_acquire) != 0) {
+    if (WallClock::now() >= deadline) return false;
     std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  return true;
 }
 
 RequiredServiceBase::~RequiredServiceBase() {

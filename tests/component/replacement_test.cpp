@@ -271,6 +271,31 @@ TEST_CASE("a replacement that does not fit is refused, and the message says why"
   refused(composite, stranger, Errc::wrong_state, "it contains components");
 }
 
+TEST_CASE("a replacement waits for deferred calls of the old component's services") {
+  Relay relay;
+  Sink sink;
+  REQUIRE(connect(relay.scale, sink.scale));
+  ExecutionContext context;
+  REQUIRE(context.add(relay));
+  std::atomic<bool> is_called{false}, is_over{false};
+  std::thread caller([&] {
+    CHECK(sink.scale.call([&](Scale& scale) noexcept -> Status {
+      is_called = true;
+      std::this_thread::sleep_for(20ms);
+      is_over = scale.version() == 1;
+      return {};
+    }));
+  });
+  while (!is_called) std::this_thread::yield();
+  Relay fresh(2);
+  const auto done = replace(relay, fresh, "test", patience);
+  CHECK_MESSAGE(done, (done ? std::string() : done.error().message));
+  CHECK(is_over);
+  CHECK(relay.scale.wait_for_calls(Duration(0)));
+  caller.join();
+  CHECK(sink.scale.get()->version() == 2);
+}
+
 TEST_CASE("a failed component is replaced by an inactive one") {
   Relay relay;
   ExecutionContext context;

@@ -82,6 +82,8 @@ class ProvidedServiceBase : public ServicePort {
   [[nodiscard]] void* object() const noexcept { return object_; }
   /// The connected clients. For set-up and tools.
   [[nodiscard]] std::vector<RequiredServiceBase*> clients() const;
+  /// Waits until no deferred call is under way. Returns false if one is, after this time. Not real-time safe.
+  [[nodiscard]] bool wait_for_calls(Duration patience) const;
 
  protected:
   ProvidedServiceBase(Component& component, std::string name, std::string_view interface_name, void* object)
