@@ -1,5 +1,5 @@
 """takt vehicle-sim and takt drive as processes, for tests from outside."""
-import csv, os, pty, random, resource, subprocess, termios, time
+import csv, os, pty, random, resource, socket, subprocess, termios, time
 
 PATIENCE = 60  # s, for events without a deadline of their own
 
@@ -12,8 +12,12 @@ class Program:
         self.process = subprocess.Popen(words, stdin=stdin, stdout=stdout, stderr=subprocess.STDOUT, text=True)
 
     def type(self, text):
-        self.process.stdin.write(text)
-        self.process.stdin.flush()
+        try:
+            self.process.stdin.write(text)
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            self.process.wait(PATIENCE)
+            raise AssertionError(f"the program ended with {self.process.returncode} and said: {self.process.stdout.read()}") from None
 
     def rows(self):
         try:
@@ -77,9 +81,24 @@ def number(text):
         return text
 
 
+def free_ports(count):
+    """Ports below those that the system gives to sockets of its choice, and without a UDP socket at this time."""
+    found = []
+    for port in random.sample(range(20000, 30000), 1000):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                found.append(port)
+            except OSError:
+                continue
+        if len(found) == count:
+            return found
+    raise AssertionError(f"only {len(found)} of 1000 ports are free")
+
+
 def links():
     """The addresses of both programs, as options for each."""
-    ports = random.sample(range(20000, 30000), 2)
+    ports = free_ports(2)
     near, far = (f"127.0.0.1:{port}" for port in ports)
     return ["--local", near, "--peer", far], ["--local", far, "--peer", near]
 

@@ -9,9 +9,9 @@ one clock, show what each knew of the other and when the vehicle stopped.
     vehicle_wire_test.py TAKT netns           between two network namespaces: a cable that is cut, and a slow one.
                                               Needs root; exits with 77 without namespaces
 """
-import bisect, json, math, os, pty, random, re, shlex, signal, subprocess, sys, tempfile, termios, time, unittest
+import bisect, json, math, os, pty, re, shlex, signal, subprocess, sys, tempfile, termios, time, unittest
 
-from vehicle_programs import PATIENCE, Program, TerminalProgram, links
+from vehicle_programs import PATIENCE, Program, TerminalProgram, free_ports, links
 
 TAKT, WAY = sys.argv[1:3]
 COMMAND_TIMEOUT = 0.2  # s, the default of both programs
@@ -143,7 +143,7 @@ class Wire(unittest.TestCase):
 
 class ProxyTest(Wire):
     def start_through_proxy(self, *faults):
-        ports = [str(port) for port in random.sample(range(20000, 30000), 4)]
+        ports = [str(port) for port in free_ports(4)]
         self.driver_link = ["--local", f"127.0.0.1:{ports[1]}", "--peer", f"127.0.0.1:{ports[0]}"]
         self.vehicle_link = ["--local", f"127.0.0.1:{ports[3]}", "--peer", f"127.0.0.1:{ports[2]}"]
         self.proxy = subprocess.Popen([sys.argv[3], *ports, *faults], stdout=subprocess.PIPE, text=True)
