@@ -24,10 +24,11 @@ SetupResult<component::SampleMemory> memory_of(platform::Segment& segment, const
 }  // namespace
 
 SetupResult<component::Connection> connect(component::OutPortBase& from, platform::Segment& segment,
-                                           const std::string& exchange) {
+                                           const std::string& exchange,
+                                           std::shared_ptr<component::Wake> bell) {
   auto memory = memory_of(segment, exchange, shm::Role::producer);
   if (!memory) return tl::unexpected<SetupError>(std::move(memory.error()));
-  return component::connect(from, std::move(*memory));
+  return component::connect(from, std::move(*memory), std::move(bell));
 }
 
 SetupResult<component::Connection> connect(platform::Segment& segment, const std::string& exchange,

@@ -103,6 +103,32 @@ SetupResult<P*> ComponentSystem::Parts::find_service(std::string_view full_name)
 template SetupResult<InPortBase*> ComponentSystem::Parts::find_port(std::string_view) const;
 template SetupResult<OutPortBase*> ComponentSystem::Parts::find_port(std::string_view) const;
 
+namespace {
+
+/// Wakes a context of another process.
+struct ProcessBell final : component::Wake {
+  explicit ProcessBell(platform::EventBell&& inherited) noexcept : bell(std::move(inherited)) {}
+  void ring() noexcept override { bell.ring(); }
+  platform::EventBell bell;
+};
+
+}  // namespace
+
+SetupResult<void> ComponentSystem::Parts::adopt_bells() {
+  for (const auto& [context, descriptor] : options.bells) {
+    auto bell = platform::EventBell::adopt(descriptor);
+    if (!bell) return fail(bell.error().error, context + ": " + bell.error().message);
+    bells[context] = std::make_shared<ProcessBell>(std::move(*bell));
+  }
+  return {};
+}
+
+std::shared_ptr<component::Wake> ComponentSystem::Parts::bell_of(std::string_view port) const {
+  const ContextDescription* context = description.context_of(split_name(port).first);
+  const auto bell = context != nullptr ? bells.find(context->name) : bells.end();
+  return bell != bells.end() ? bell->second : nullptr;
+}
+
 // ---- making ----
 
 SetupResult<void> ComponentSystem::Parts::make() {
@@ -159,12 +185,6 @@ SetupResult<void> ComponentSystem::Parts::make() {
       auto found = find_port<InPortBase>(wanted.to);
       if (found) to = *found;
       if (!found) note(where + "/to", found.error().message);
-    }
-    if (wanted.options.wakes && description.process_of(split_name(wanted.from).first) !=
-                                    description.process_of(split_name(wanted.to).first)) {
-      note(where + "/wakes",
-           "a reader in another process is not woken. It reads by its period_ms, or at the latest after its "
-           "silence_ms");
     }
     if (from != nullptr && to != nullptr && from->schema() != to->schema()) {
       note(where, fmt::format("{} has \"{}\", and {} wants \"{}\"", wanted.from, from->schema(), wanted.to,
@@ -228,13 +248,14 @@ SetupResult<void> ComponentSystem::Parts::connect_one(std::size_t index) {
     return fail(component::Errc::bad_system,
                 fmt::format("{} -> {} needs memory between processes", wanted.from, wanted.to));
   } else if (from_here) {
-    made = app::connect(**find_port<OutPortBase>(wanted.from), *options.segment, exchange_name(index));
+    made = app::connect(**find_port<OutPortBase>(wanted.from), *options.segment, exchange_name(index),
+                        wanted.options.wakes ? bell_of(wanted.to) : nullptr);
   } else {
     made = app::connect(*options.segment, exchange_name(index), **find_port<InPortBase>(wanted.to),
                         wanted.options.order);
   }
   if (!made) return tl::unexpected<SetupError>(std::move(made.error()));
-  wires.push_back({wanted.from, wanted.to, std::move(*made)});
+  wires.push_back({wanted.from, wanted.to, nullptr, std::move(*made)});
   return {};
 }
 
@@ -265,7 +286,8 @@ SetupResult<void> ComponentSystem::Parts::start_threads() {
   for (const auto& owned : runners) {
     Runner& runner = *owned;
     if (runner.description.period == Duration(0)) {
-      auto waiter = platform::EventWaiter::create();
+      const auto bell = options.bells.find(runner.description.name);
+      auto waiter = platform::EventWaiter::create({}, bell == options.bells.end() ? -1 : bell->second);
       if (!waiter) return tl::unexpected<SetupError>(waiter.error());
       runner.waiter.emplace(std::move(*waiter));
     }
@@ -398,6 +420,9 @@ void ComponentSystem::Parts::look(Time now) {
     }
   }
   stuck = std::any_of(runners.begin(), runners.end(), [](const auto& runner) { return runner->reported; });
+  must_end = std::any_of(runners.begin(), runners.end(), [](const auto& runner) {
+    return runner->reported && runner->description.when_stuck == WhenStuck::end_process;
+  });
   for (Part& part : components) {
     const ComponentState state = part.component->state();
     if (state == part.last_state) continue;
@@ -427,6 +452,7 @@ SetupResult<std::unique_ptr<ComponentSystem>> ComponentSystem::create(const Syst
   parts->description = description;
   parts->options = options;
   parts->library = &library;
+  if (auto adopted = parts->adopt_bells(); !adopted) return tl::unexpected<SetupError>(adopted.error());
   if (auto made = parts->make(); !made) return tl::unexpected<SetupError>(std::move(made.error()));
   return std::unique_ptr<ComponentSystem>(new ComponentSystem(std::move(parts)));
 }
@@ -447,6 +473,7 @@ std::optional<std::string> ComponentSystem::next_report() {
 }
 
 bool ComponentSystem::is_stuck() const noexcept { return parts_->stuck; }
+bool ComponentSystem::must_end() const noexcept { return parts_->must_end; }
 
 Component* ComponentSystem::find(std::string_view name) const noexcept { return parts_->find(name); }
 

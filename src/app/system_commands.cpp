@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "app/system_parts.hpp"
 #include "component/parameter_value_json.hpp"
 #include "json/strict.hpp"
+#include "takt/app/shared_ports.hpp"
 #include "takt/component/kept_state.hpp"
 #include "takt/component/parameters_json.hpp"
 #include "takt/component/service.hpp"
@@ -147,6 +149,9 @@ SetupResult<component::ConnectionOptions> options_from(std::string_view text) {
   return options;
 }
 
+/// The exchange of a segment that two processes share.
+constexpr const char* joined_exchange = "samples";
+
 /// Answers the commands of one system.
 class Commands {
  public:
@@ -157,6 +162,8 @@ class Commands {
     if (verb == "list") return list();
     if (verb == "connect") return connect(line);
     if (verb == "disconnect") return disconnect(line);
+    if (verb == "offer") return offer(line);
+    if (verb == "join") return join(line);
     if (verb == "load") return load(std::string(take_rest(line)));
     const std::string name(take_word(line));
     Component* component = parts_->find(name);
@@ -293,7 +300,60 @@ class Commands {
     const auto options = options_from(line);
     if (!options) return refusal(options.error().message);
     auto made = component::connect(**out, **in, *options, request_patience);
-    if (made) parts_->wires.push_back({from, to, std::move(*made)});
+    if (made) parts_->wires.push_back({from, to, nullptr, std::move(*made)});
+    return answer_of(made);
+  }
+
+  /// The parts of "offer" and "join": SEGMENT FROM TO [OPTIONS].
+  struct Joint {
+    std::string segment, from, to;
+    component::ConnectionOptions options;
+  };
+  [[nodiscard]] SetupResult<Joint> joint_from(std::string_view line) const {
+    Joint joint;
+    joint.segment = take_word(line);
+    joint.from = take_word(line);
+    joint.to = take_word(line);
+    const auto options = options_from(line);
+    if (!options) return tl::unexpected<SetupError>(options.error());
+    joint.options = *options;
+    const std::string own = segment_name(parts_->description) + "-";
+    if (joint.segment.starts_with(own)) return joint;
+    return fail(
+        component::Errc::bad_value,
+        fmt::format("\"{}\" is no segment of this system: their names begin with {}", joint.segment, own));
+  }
+
+  /// Creates the segment, and writes into it.
+  [[nodiscard]] Value offer(std::string_view line) const {
+    const auto joint = joint_from(line);
+    if (!joint) return refusal(joint.error().message);
+    const auto out = parts_->find_port<component::OutPortBase>(joint->from);
+    if (!out) return refusal(out.error().message);
+    std::array wanted = {(*out)->declare(joint->options.buffering, joint->options.capacity)};
+    wanted[0].name = joined_exchange;
+    auto segment = platform::Segment::create(joint->segment, wanted);
+    if (!segment) return refusal(segment.error().message);
+    auto memory = std::make_unique<platform::Segment>(std::move(*segment));
+    auto made = app::connect(**out, *memory, joined_exchange,
+                             joint->options.wakes ? parts_->bell_of(joint->to) : nullptr);
+    if (!made) static_cast<void>(platform::Segment::remove(joint->segment));
+    if (made) parts_->wires.push_back({joint->from, joint->to, std::move(memory), std::move(*made)});
+    return answer_of(made);
+  }
+
+  /// Reads from the segment, and removes its name: only the two processes use it.
+  [[nodiscard]] Value join(std::string_view line) const {
+    const auto joint = joint_from(line);
+    if (!joint) return refusal(joint.error().message);
+    const auto in = parts_->find_port<component::InPortBase>(joint->to);
+    if (!in) return refusal(in.error().message);
+    auto segment = platform::Segment::open(joint->segment);
+    if (!segment) return refusal(segment.error().message);
+    auto memory = std::make_unique<platform::Segment>(std::move(*segment));
+    static_cast<void>(platform::Segment::remove(joint->segment));
+    auto made = app::connect(*memory, joined_exchange, **in, joint->options.order);
+    if (made) parts_->wires.push_back({joint->from, joint->to, std::move(memory), std::move(*made)});
     return answer_of(made);
   }
 

@@ -104,6 +104,9 @@ class Reader {
     time(one, "period_ms", 1e-3, context.period, Range{0.01, 1e7});
     time(one, "silence_ms", 1e-3, context.silence, Range{1, 1e7});
     time(one, "stuck_after_ms", 1e-3, context.stuck_after, Range{1, 1e7});
+    constexpr std::pair<std::string_view, WhenStuck> when_stuck[] = {{"report", WhenStuck::report},
+                                                                     {"end-process", WhenStuck::end_process}};
+    one.word<WhenStuck>("when_stuck", context.when_stuck, when_stuck);
     if (events == one.has("period_ms"))
       mistakes_.add(one.where(), "needs either \"period_ms\" or \"events\": true");
     if (const Value* cores = one.find("cpus")) {
@@ -217,15 +220,20 @@ class Reader {
 
 }  // namespace
 
-std::string SystemDescription::process_of(std::string_view runner) const {
+const ContextDescription* SystemDescription::context_of(std::string_view runner) const {
   for (const ContextDescription& context : contexts) {
-    if (context.name == runner) return context.process;
+    if (context.name == runner) return &context;
   }
   for (const ComponentDescription& component : components) {
     if (component.name == runner)
-      return process_of(component.context);  // a composite is listed before its parts
+      return context_of(component.context);  // a composite is listed before its parts
   }
-  return {};
+  return nullptr;
+}
+
+std::string SystemDescription::process_of(std::string_view runner) const {
+  const ContextDescription* context = context_of(runner);
+  return context != nullptr ? context->process : std::string();
 }
 
 SetupResult<SystemDescription> system_from_json(std::string_view text) {

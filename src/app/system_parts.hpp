@@ -4,6 +4,8 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -49,6 +51,8 @@ struct ComponentSystem::Parts {
   };
   struct Wire {
     std::string from, to;
+    /// Of a connection to another process that a command made. It outlives the connection.
+    std::unique_ptr<platform::Segment> segment;
     component::Connection connection;
   };
 
@@ -58,12 +62,14 @@ struct ComponentSystem::Parts {
   std::vector<std::unique_ptr<Runner>> runners;
   std::vector<Part> components;
   std::vector<ComponentPointer> stuck_components;  ///< replaced, but a thread may still use them
+  std::map<std::string, std::shared_ptr<component::Wake>, std::less<>> bells;  ///< by context
   std::vector<Wire> wires;
   bool is_virtual = false;
 
   std::mutex report_mutex;
   std::deque<std::string> reports;
   std::atomic<bool> stuck{false};
+  std::atomic<bool> must_end{false};
   std::thread watchdog;
   std::mutex watchdog_mutex;
   std::condition_variable watchdog_end;
@@ -79,6 +85,8 @@ struct ComponentSystem::Parts {
   [[nodiscard]] SetupResult<component::Replacement> replace(Part& part, std::string_view type,
                                                             std::string_view who);
   [[nodiscard]] component::ExecutionContext* find_context(std::string_view name) const noexcept;
+  /// The bell of the context that runs the port's component; null: it has none.
+  [[nodiscard]] std::shared_ptr<component::Wake> bell_of(std::string_view port) const;
   /// The port or service "component.name". Errors: no_such_component, no_such_port with the names that exist.
   template <class P>
   [[nodiscard]] SetupResult<P*> find_port(std::string_view full_name) const;
@@ -86,6 +94,7 @@ struct ComponentSystem::Parts {
   [[nodiscard]] SetupResult<P*> find_service(std::string_view full_name) const;
 
   [[nodiscard]] SetupResult<void> make();
+  [[nodiscard]] SetupResult<void> adopt_bells();
   [[nodiscard]] SetupResult<void> set_up();
   [[nodiscard]] SetupResult<void> connect_all();
   [[nodiscard]] SetupResult<void> connect_one(std::size_t index);

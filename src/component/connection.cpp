@@ -26,8 +26,10 @@ SampleMemory heap_memory(const shm::Declaration& declaration) {
 
 namespace port_detail {
 
-void wake(const Component& component) noexcept {
-  if (const ExecutionContext* context = component.context()) context->wake();
+void ring(Wake& bell) noexcept { bell.ring(); }
+
+void ReaderBell::ring() noexcept {
+  if (const ExecutionContext* context = reader->context()) context->wake();
 }
 
 std::mutex& connections_lock() {
@@ -174,19 +176,26 @@ SetupResult<Connection> connect(OutPortBase& from, InPortBase& to, const Connect
   if (!source) return refuse_memory(to, link->memory, source.error());
   link->source = std::move(*source);
   link->source->order = options.order;
-  if (options.wakes) link->sink->woken = &to.component();
+  if (options.wakes) {
+    link->reader_bell.reader = &to.component();
+    link->sink->bell = &link->reader_bell;
+  }
   return Link::establish(link, patience);
 }
 
-SetupResult<Connection> connect(OutPortBase& from, SampleMemory to, Duration patience) {
+SetupResult<Connection> connect(OutPortBase& from, SampleMemory to, std::shared_ptr<Wake> bell,
+                                Duration patience) {
   auto link = std::make_shared<Link>();
   link->from = &from;
   link->is_shared = true;
   link->options.buffering = buffering_of(to);
+  link->options.wakes = bell != nullptr;
   link->memory = std::move(to);
   auto sink = from.make_sink(link->memory);
   if (!sink) return refuse_memory(from, link->memory, sink.error());
   link->sink = std::move(*sink);
+  link->bell = std::move(bell);
+  link->sink->bell = link->bell.get();
   return Link::establish(link, patience);
 }
 

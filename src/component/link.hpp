@@ -15,6 +15,12 @@ namespace takt::component::port_detail {
 /// Set-up of connections happens one at a time, in the callers' threads.
 [[nodiscard]] std::mutex& connections_lock();
 
+/// Wakes the reader's context, whichever that is at the time.
+struct ReaderBell final : Wake {
+  void ring() noexcept override;
+  const Component* reader = nullptr;
+};
+
 /// A connection: both ends and their memory. The calls into contexts share it, so it outlives a caller that
 /// gives up.
 struct Link : std::enable_shared_from_this<Link> {
@@ -25,6 +31,8 @@ struct Link : std::enable_shared_from_this<Link> {
   bool is_shared = false;        ///< the memory belongs to other processes, too
   bool is_over = false;          ///< a port may have ended
   std::shared_ptr<Link> itself;  ///< keeps the link for ever
+  ReaderBell reader_bell;        ///< of a reader in this process
+  std::shared_ptr<Wake> bell;    ///< of a reader in another process
   std::unique_ptr<SinkBase> sink;
   std::unique_ptr<SourceBase> source;
   std::atomic<bool> writes{false};  ///< the sink is in its port

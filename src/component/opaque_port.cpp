@@ -163,7 +163,7 @@ bool OpaqueOutPort::write(const void* value, Time stamp) noexcept {
       taken = false;
       count_refusal();
     }
-    if (sink->woken != nullptr) port_detail::wake(*sink->woken);
+    if (sink->bell != nullptr) port_detail::ring(*sink->bell);
   }
   return taken;
 }

@@ -88,7 +88,7 @@ struct PortExchange {
         std::swap(link.source, one.source);
         if (!link.options.wakes || !link.sink) continue;
         const auto wake_new = [link = one.link]() noexcept -> Status {
-          link->sink->woken = &link->to->component();
+          link->reader_bell.reader = &link->to->component();
           return {};
         };
         if (const Status status = at_boundary(link.from->component(), wake_new, patience); !status)
@@ -126,7 +126,7 @@ struct PortExchange {
                           : Result<std::unique_ptr<SinkBase>>(out->make_bell());
           if (!sink) return takt::fail(sink.error(), link->text() + " cannot be taken over");
           one.sink = std::move(*sink);
-          one.sink->woken = link->sink->woken;
+          one.sink->bell = link->sink->bell;
         }
       } else {
         auto source = in->make_source(link->memory);

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <ctime>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "platform/descriptor.hpp"
@@ -16,13 +18,39 @@
 
 namespace takt::platform {
 
-SetupResult<EventWaiter> EventWaiter::create(const std::vector<int>& descriptors) {
+SetupResult<EventBell> EventBell::create() {
+  const int descriptor = ::eventfd(0, EFD_NONBLOCK);
+  if (descriptor < 0) return fail(Errc::wait_failed, detail::text_of(errno));
+  return EventBell(descriptor);
+}
+
+SetupResult<EventBell> EventBell::adopt(int descriptor) {
+  const std::string place = "/proc/self/fd/" + std::to_string(descriptor);
+  std::array<char, 64> kind{};
+  const auto length = ::readlink(place.c_str(), kind.data(), kind.size());
+  if (length < 0 || std::string_view(kind.data(), static_cast<std::size_t>(length)) != "anon_inode:[eventfd]")
+    return fail(Errc::wait_failed, "descriptor " + std::to_string(descriptor) + " is no eventfd");
+  return EventBell(descriptor);
+}
+
+EventBell::EventBell(EventBell&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+EventBell::~EventBell() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void EventBell::ring() const noexcept {
+  const std::uint64_t one = 1;
+  (void)!::write(descriptor_, &one, sizeof one);  // cannot block
+}
+
+SetupResult<EventWaiter> EventWaiter::create(const std::vector<int>& descriptors, int bell_of_others) {
   detail::Descriptor bell(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   detail::Descriptor poll(::epoll_create1(EPOLL_CLOEXEC));
   if (!bell.is_open() || !poll.is_open()) return fail(Errc::wait_failed, detail::text_of(errno));
-  const auto add = [&](int descriptor) {
+  const auto add = [&](int descriptor, std::uint32_t events = EPOLLIN) {
     epoll_event event{};
-    event.events = EPOLLIN;
+    event.events = events;
     event.data.fd = descriptor;
     return ::epoll_ctl(poll.get(), EPOLL_CTL_ADD, descriptor, &event) == 0;
   };
@@ -32,6 +60,9 @@ SetupResult<EventWaiter> EventWaiter::create(const std::vector<int>& descriptors
       return fail(Errc::wait_failed,
                   "descriptor " + std::to_string(descriptor) + ": " + detail::text_of(errno));
   }
+  // Edge-triggered: each ring ends one wait, and nobody has to read the bell. Its 64-bit count never fills.
+  if (bell_of_others >= 0 && !add(bell_of_others, std::uint32_t{EPOLLIN} | std::uint32_t{EPOLLET}))
+    return fail(Errc::wait_failed, "bell " + std::to_string(bell_of_others) + ": " + detail::text_of(errno));
   return EventWaiter(bell.release(), poll.release());
 }
 

@@ -131,6 +131,18 @@ std::string values_of(const std::vector<std::string>& words) {
   return values.dump();
 }
 
+/// How `connect` connects.
+struct ConnectOptions {
+  std::string buffering = "latest";
+  int capacity = 16;
+  int order = 0;
+  bool wakes = false;
+
+  [[nodiscard]] Value to_json() const {
+    return {{"buffering", buffering}, {"capacity", capacity}, {"order", order}, {"wakes", wakes}};
+  }
+};
+
 SystemGraph graph_of(const app::SystemDescription& description) {
   SystemGraph graph;
   graph.name = description.name;
@@ -257,17 +269,19 @@ void add_component(CLI::App& app) {
     CLI::App* command = group->add_subcommand(verb, help);
     command->add_option("from", options->name, "COMPONENT.PORT of the writer")->required();
     command->add_option("to", options->words, "COMPONENT.PORT of the reader")->required()->expected(1);
-    const auto buffering = std::make_shared<std::string>("latest");
-    const auto capacity = std::make_shared<int>(16);
+    const auto how = std::make_shared<ConnectOptions>();
     if (std::string(verb) == "connect") {
-      command->add_option("--buffering", *buffering, "latest, circular or fifo")
+      command->add_option("--buffering", how->buffering, "latest, circular or fifo")
           ->check(CLI::IsMember({"latest", "circular", "fifo"}));
-      command->add_option("--capacity", *capacity, "Samples of a circular buffer or fifo")
+      command->add_option("--capacity", how->capacity, "Samples of a circular buffer or fifo")
           ->check(CLI::Range(1, static_cast<int>(component::max_samples)));
+      command->add_option("--order", how->order,
+                          "Place among the sources of the in-port; lower is read first");
+      command->add_flag("--wakes", how->wakes, "Wake a reader that runs on events");
     }
-    command->callback([options, buffering, capacity, verb = std::string(verb)] {
+    command->callback([options, how, verb = std::string(verb)] {
       std::string line = verb + " " + options->name + " " + options->words.front();
-      if (verb == "connect") line += " " + Value{{"buffering", *buffering}, {"capacity", *capacity}}.dump();
+      if (verb == "connect") line += " " + how->to_json().dump();
       static_cast<void>(ask_or_exit(*options, line));
     });
   }

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstring>
 #include <deque>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -20,6 +22,7 @@
 #include "app/control_socket.hpp"
 #include "json/strict.hpp"
 #include "takt/app/system.hpp"
+#include "takt/platform/event_waiter.hpp"
 #include "tools/commands.hpp"
 #include "tools/number_checks.hpp"
 #include "tools/printer.hpp"
@@ -39,6 +42,7 @@ struct LaunchOptions {
   std::string file;
   std::vector<std::string> folders;
   std::string process;
+  std::vector<std::string> bells;  ///< CONTEXT=DESCRIPTOR, inherited from the launcher
   double virtual_time = 0;
   bool check = false;
 };
@@ -56,6 +60,13 @@ int complain(const std::string& file, const std::string& mistakes) {
 app::SystemOptions system_options(const LaunchOptions& options) {
   app::SystemOptions result;
   result.folders = options.folders;
+  for (const std::string& bell : options.bells) {
+    const std::size_t sign = bell.rfind('=');
+    int descriptor = -1;  // which no process has
+    if (sign != std::string::npos)
+      std::from_chars(bell.data() + sign + 1, bell.data() + bell.size(), descriptor);
+    result.bells[bell.substr(0, sign)] = descriptor;
+  }
   const auto folder = std::filesystem::absolute(options.file).parent_path();
   result.folders.push_back(folder.string());
   return result;
@@ -103,15 +114,16 @@ int run_here(const app::SystemDescription& description, const LaunchOptions& opt
     timespec wait{0, 20'000'000};
     const int signal = sigtimedwait(&signals, nullptr, &wait);
     while (const auto report = (*system)->next_report()) printer.print(title + ": " + *report + "\n");
-    if (signal > 0) break;
+    if (signal > 0 || (*system)->must_end()) break;
   }
   control->reset();
+  const bool is_failure = (*system)->must_end();
   const bool whole = (*system)->stop();
   printer.print(title + (whole ? " has stopped\n" : " is stuck in a callback, and ends without it\n"));
   static_cast<void>(printer.end());
   // A thread that never returns cannot be joined.
   if (!whole) ::_exit(exit_failed);
-  return exit_ok;
+  return is_failure ? exit_failed : exit_ok;
 }
 
 // ---- several processes ----
@@ -128,10 +140,14 @@ struct Child {
 /// Starts the processes of a system, and those again that die.
 class Supervisor {
  public:
-  Supervisor(const app::SystemDescription& description, const LaunchOptions& options)
+  /// The processes inherit the bells.
+  Supervisor(const app::SystemDescription& description, const LaunchOptions& options,
+             const std::map<std::string, platform::EventBell>& bells)
       : description_(description), options_(options) {
     for (const app::ProcessDescription& process : description.processes)
       children_.push_back({process, -1, true, {}, {}});
+    for (const auto& [context, bell] : bells)
+      bells_.insert(bells_.end(), {"--bell", fmt::format("{}={}", context, bell.descriptor())});
   }
 
   int run() {
@@ -172,6 +188,7 @@ class Supervisor {
     child.is_due = false;
     std::vector<std::string> words = {"takt", "launch", options_.file, "--process", child.description.name};
     for (const std::string& folder : options_.folders) words.insert(words.end(), {"--folder", folder});
+    words.insert(words.end(), bells_.begin(), bells_.end());
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
@@ -242,19 +259,66 @@ class Supervisor {
   }
 
   /// Gives a command to the process whose component it names; `list` to all.
-  std::string forward(std::string_view line) const {
-    const std::size_t space = line.find(' ');
-    const std::string_view verb = line.substr(0, space);
+  std::string forward(std::string_view line) {
+    std::string_view rest = line;
+    const std::string_view verb = take_word(rest);
     if (verb == "list") return list();
-    const std::string_view rest = space == std::string_view::npos ? "" : line.substr(space + 1);
-    std::string_view name = rest.substr(0, rest.find(' '));
-    if (verb == "connect" || verb == "disconnect") name = name.substr(0, name.rfind('.'));
+    const std::string_view name = take_word(rest);
+    if (verb == "connect" || verb == "disconnect") return wire(verb, name, take_word(rest), rest);
     const std::string process = description_.process_of(name);
-    if (process.empty())
-      return json::Value{{"ok", false}, {"error", fmt::format("there is no component \"{}\"", name)}}.dump();
+    return process.empty() ? refuse_name(name) : ask(process, line);
+  }
+
+  /// The next word of a command.
+  static std::string_view take_word(std::string_view& line) {
+    const std::size_t space = line.find(' ');
+    const std::string_view word = line.substr(0, space);
+    line = space == std::string_view::npos ? std::string_view() : line.substr(space + 1);
+    return word;
+  }
+
+  static std::string refuse_name(std::string_view name) {
+    return json::Value{{"ok", false}, {"error", fmt::format("there is no component \"{}\"", name)}}.dump();
+  }
+
+  [[nodiscard]] std::string ask(const std::string& process, std::string_view line) const {
     const auto answer =
         app::ask(app::control_path(description_.name, process), line, std::chrono::seconds(5));
     return answer ? *answer : json::Value{{"ok", false}, {"error", answer.error().message}}.dump();
+  }
+
+  static bool is_ok(const std::string& answer) {
+    const auto value = json::parse(answer);
+    return value && value->is_object() && value->value("ok", false);
+  }
+
+  /// Connects or disconnects ports, also those of two processes. A process that starts again has only the
+  /// connections of the system's file.
+  std::string wire(std::string_view verb, std::string_view from, std::string_view to,
+                   std::string_view options) {
+    const std::string_view writer_name = from.substr(0, from.rfind('.'));
+    const std::string_view reader_name = to.substr(0, to.rfind('.'));
+    const std::string writer = description_.process_of(writer_name);
+    const std::string reader = description_.process_of(reader_name);
+    if (writer.empty()) return refuse_name(writer_name);
+    if (reader.empty()) return refuse_name(reader_name);
+    const std::string cut = fmt::format("disconnect {} {}", from, to);
+    if (writer == reader) return ask(writer, fmt::format("{} {} {} {}", verb, from, to, options));
+    if (verb == "disconnect") {
+      const std::string answer = ask(writer, cut);
+      const std::string other = ask(reader, cut);
+      return is_ok(answer) ? answer : other;
+    }
+    const std::string ends = fmt::format("{}-{}-{} {} {} {}", app::segment_name(description_), ::getpid(),
+                                         ++joined_, from, to, options);
+    const std::string offered = ask(writer, "offer " + ends);
+    if (!is_ok(offered)) return offered;
+    const std::string joined = ask(reader, "join " + ends);
+    if (!is_ok(joined)) {
+      static_cast<void>(ask(writer, cut));
+      static_cast<void>(platform::Segment::remove(ends.substr(0, ends.find(' '))));
+    }
+    return joined;
   }
 
   std::string list() const {
@@ -283,9 +347,24 @@ class Supervisor {
 
   const app::SystemDescription& description_;
   const LaunchOptions& options_;
-  mutable std::mutex mutex_;  ///< the loop changes the children while the socket's thread lists them
+  std::vector<std::string> bells_;  ///< arguments
+  std::uint64_t joined_ = 0;        ///< connections between processes that commands asked for
+  mutable std::mutex mutex_;        ///< the loop changes the children while the socket's thread lists them
   std::vector<Child> children_;
 };
+
+/// A bell for each context that runs on events.
+SetupResult<std::map<std::string, platform::EventBell>> make_bells(
+    const app::SystemDescription& description) {
+  std::map<std::string, platform::EventBell> bells;
+  for (const app::ContextDescription& context : description.contexts) {
+    if (context.period != Duration(0)) continue;
+    auto bell = platform::EventBell::create();
+    if (!bell) return tl::unexpected<SetupError>(std::move(bell.error()));
+    bells.emplace(context.name, std::move(*bell));
+  }
+  return bells;
+}
 
 int launch(const LaunchOptions& options) {
   const auto description = app::system_from_file(options.file);
@@ -311,7 +390,9 @@ int launch(const LaunchOptions& options) {
   const auto segment = (*system)->make_segment();
   if (!segment) return complain(options.file, segment.error().message);
   system->reset();
-  const int code = Supervisor(*description, options).run();
+  const auto bells = make_bells(*description);
+  if (!bells) return complain(options.file, bells.error().message), exit_failed;
+  const int code = Supervisor(*description, options, *bells).run();
   if (*segment) static_cast<void>(platform::Segment::remove(app::segment_name(*description)));
   return code;
 }
@@ -327,6 +408,9 @@ void add_launch(CLI::App& app) {
   command->add_option("--folder", options->folders, "Folder of libraries; the file's own is searched last");
   CLI::Option* process =
       command->add_option("--process", options->process, "Run only this process of the system, here");
+  command
+      ->add_option("--bell", options->bells, "CONTEXT=DESCRIPTOR: the bell of a context, from the launcher")
+      ->group("");
   CLI::Option* check =
       command->add_flag("--check", options->check, "Check the file and its libraries; start nothing");
   command

@@ -60,6 +60,7 @@ struct Relay : Component, Scale {
   explicit Relay(int of = 1, std::string name = "relay") : Component(about, std::move(name)), number(of) {}
   Status on_activate(const CycleTime&) noexcept override {
     if (fails) return fail(Errc::bad_value);
+    while (!may_activate) std::this_thread::yield();
     out.write(-1, Time{});
     return {};
   }
@@ -81,6 +82,7 @@ struct Relay : Component, Scale {
   ProvidedService<Scale> scale{*this, "scale", *this};
   int number;
   bool fails = false;
+  std::atomic<bool> may_activate{true};
 };
 
 /// Checks that it reads each number once, in order.
@@ -294,6 +296,39 @@ TEST_CASE("a replacement waits for deferred calls of the old component's service
   CHECK(relay.scale.wait_for_calls(Duration(0)));
   caller.join();
   CHECK(sink.scale.get()->version() == 2);
+}
+
+TEST_CASE("a successor that is slow to activate takes over after the caller has given up") {
+  Source source;
+  Relay relay;
+  Relay fresh(2);
+  fresh.may_activate = false;
+  Sink sink;
+  ExecutionContext context;
+  platform::SteadyClock clock;
+  const auto one = connect(source.out, relay.in, {.buffering = Buffering::fifo, .capacity = 64});
+  const auto two = connect(relay.out, sink.in, {.buffering = Buffering::fifo, .capacity = 64});
+  REQUIRE(one);
+  REQUIRE(two);
+  for (Component* component :
+       {static_cast<Component*>(&source), static_cast<Component*>(&relay), static_cast<Component*>(&sink)}) {
+    REQUIRE(context.add(*component));
+    REQUIRE(context.activate(*component));
+  }
+  ContextThread thread(context, {}, [&] { return run_periodically(context, clock, {.period = 200us}); });
+  while (context.cycles() < 10) std::this_thread::yield();
+  const auto done = replace(relay, fresh, "test", 20ms);
+  REQUIRE_FALSE(done);
+  CHECK(done.error().error == Errc::stuck);
+  fresh.may_activate = true;
+  while (fresh.state() != ComponentState::active) std::this_thread::yield();
+  const std::uint64_t cycles = context.cycles();
+  while (context.cycles() < cycles + 10) std::this_thread::yield();
+  REQUIRE(thread.stop());
+  CHECK(relay.state() == ComponentState::inactive);
+  CHECK(fresh.kept->cycles > relay.kept->cycles);
+  CHECK(sink.in_order);
+  CHECK(sink.last + 1 >= source.count);  // the sample of the last cycle may be under way
 }
 
 TEST_CASE("a failed component is replaced by an inactive one") {

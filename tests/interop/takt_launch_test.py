@@ -89,15 +89,6 @@ class CheckTest(Folder):
                      "/processes/0/restart", "/processes/0/name"]:
             self.assertIn(part, text)
 
-    def test_a_wake_across_processes_is_refused(self):
-        with open(SYSTEM) as file:
-            system = json.load(file)
-        system["libraries"] = [MOTOR]
-        system["connections"][2]["wakes"] = True
-        code, lines = self.mistakes(system)
-        self.assertEqual(code, 2)
-        self.assertIn("/connections/2/wakes: a reader in another process is not woken", "\n".join(lines))
-
     def test_other_files_are_refused(self):
         for text in ["", "{", "[]", "null", "{\"name\": 3}", "{\"name\": \"x\"}", "\x00\xff"]:
             code, lines = self.mistakes(text)
@@ -274,6 +265,21 @@ class OddTest(Running):
         self.assertEqual(self.process.wait(PATIENCE), 1)
         self.assertIn("is stuck in a callback, and ends without it", self.said())
 
+    def test_a_process_whose_callback_never_returns_ends_and_starts_again_if_its_file_says_so(self):
+        self.launch({"libraries": [ODD],
+                     "contexts": [{"name": "good", "period_ms": 1},
+                                  {"name": "bad", "period_ms": 1, "stuck_after_ms": 100, "when_stuck": "end-process", "process": "odd"}],
+                     "components": [{"name": "counter", "type": "Counter", "context": "good"},
+                                    {"name": "sleeper", "type": "Sleeper", "context": "bad"}],
+                     "processes": [{"name": "odd", "restart": "on-failure", "delay_ms": 0}]})
+        wait_until(lambda: self.state("sleeper") == "active", "the sleeper runs")
+        self.assertIsNotNone(self.ask("set", "sleeper", "asleep=true"))
+        wait_until(lambda: "odd ended with code 1; it is started again" in self.said(), "the process starts again")
+        self.assertIn("bad: a callback of sleeper has not returned", self.said())
+        wait_until(lambda: self.state("sleeper") == "active", "the sleeper runs again")
+        self.assertEqual(self.state("counter"), "active")
+        self.assertEqual(self.end(), 0)
+
 
 class RobotTest(Running):
     """The vehicle and the arm of examples/10_component."""
@@ -408,6 +414,49 @@ class ProcessTest(Running):
         for process in ("main", "log", "count"):
             self.assertIn("%s@%s has stopped" % (self.name, process), said)
         self.assertNotIn("takt.takt-" + self.name, os.listdir("/dev/shm"))
+
+    TWO_PROCESSES = {
+        "libraries": [MOTOR],
+        "contexts": [{"name": "control", "period_ms": 5},
+                     {"name": "log", "events": True, "silence_ms": 3_600_000, "process": "log"}],
+        "components": [
+            {"name": "controller", "type": "Controller", "context": "control", "order": 1},
+            {"name": "motor", "type": "Motor", "context": "control", "order": 2},
+            {"name": "log", "type": "SpeedLog", "context": "log"}],
+        "connections": [{"from": "motor.joint", "to": "controller.joint"}, {"from": "controller.torque", "to": "motor.torque"}],
+        "processes": [{"name": "log", "restart": "on-failure", "delay_ms": 0, "most": 1000}]}
+
+    def check_reads(self, count):
+        wait_until(lambda: self.state("log") == "active", "the log runs")
+        read = self.port("log", "joint")["read"]
+        wait_until(lambda: self.port("log", "joint")["read"] > read + count, "each sample wakes the log")
+
+    def test_each_sample_wakes_a_reader_in_another_process_also_after_its_restart(self):
+        wire = {"from": "motor.joint", "to": "log.joint", "buffering": "fifo", "capacity": 64, "wakes": True}
+        self.launch(dict(self.TWO_PROCESSES, connections=self.TWO_PROCESSES["connections"] + [wire]))
+        self.check_reads(50)
+        pid = self.processes_of("log")[0]
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: pid not in self.processes_of("log"), "it is gone")
+        self.check_reads(50)
+        self.assertEqual(self.end(), 0)
+
+    def test_ports_of_two_processes_are_connected_and_disconnected_while_they_run(self):
+        self.launch(self.TWO_PROCESSES)
+        wait_until(lambda: self.state("log") == "active" and self.state("motor") == "active", "all run")
+        for buffering in ("latest", "circular", "fifo"):
+            self.assertIsNotNone(self.ask("connect", "motor.joint", "log.joint", "--buffering", buffering, "--wakes"), self.refusal)
+            self.check_reads(20)
+            self.assertIsNotNone(self.ask("disconnect", "motor.joint", "log.joint"), self.refusal)
+            self.assertEqual(self.port("log", "joint")["connections"], [])
+        for words, reason in ((("motor.joint", "log.speed"), "log has no in-port"), (("motor.torque", "log.joint"), "motor has no out-port"),
+                              (("controller.torque", "log.joint"), "the port needs samples"),
+                              (("motor.joint", "ghost.joint"), "there is no component \"ghost\"")):
+            self.assertIsNone(self.ask("connect", *words))
+            self.assertIn(reason, self.refusal)
+        self.assertEqual(len(self.port("controller", "torque")["connections"]), 1)
+        self.assertEqual([file for file in os.listdir("/dev/shm") if self.name in file], [])
+        self.assertEqual(self.end(), 0)
 
     def processes_of(self, name):
         """The processes that run this part of the system."""

@@ -22,8 +22,10 @@ enum class Errc : std::uint16_t {
   recording_exists = 10,
 };
 
+/// Returns this room's number, for Error.
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::app; }
 
+/// Returns the message of an error, without a full stop at its end.
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::bad_bus_address:

@@ -4,11 +4,11 @@
 //
 //     auto robot = app::Robot::from_file("arm.json", {.recording = "run.takt"});
 //     if (!robot) return complain(robot.error().message);
-//     std::thread loop([&] { (void)(*robot)->run(); });       // until shut_down(), with its controlled stop
-//     while (const auto line = (*robot)->next_report()) ...   // "robot ready", "robot stopped: ..."
+//     std::thread loop([&] { (void)(*robot)->run(); });  // until shut_down(), with its controlled stop
+//     while (const auto line = (*robot)->next_report()) print(line->text);  // "robot ready", ...
 //     (*robot)->shut_down();
 //     loop.join();
-//     auto totals = (*robot)->finish();                       // ends server and recording
+//     auto totals = (*robot)->finish();                  // ends server and recording
 //
 // The caller may provide a clock, ports of buses, devices, and observers of the loop.
 #pragma once

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +34,9 @@ struct SystemOptions {
   /// The memory of connections between processes, made by ComponentSystem::make_segment() of one of them. It
   /// must outlive the system. Null: no such connection.
   platform::Segment* segment = nullptr;
+  /// An EventBell of each context that runs on events, in any process, by the context's name. Without its
+  /// bell, a context is not woken by writers in other processes.
+  std::map<std::string, int> bells;
 };
 
 /// A system. One thread at a time calls it.
@@ -73,6 +77,8 @@ class ComponentSystem {
   ///   migrate NAME CONTEXT
   ///   load FILE                 a plug-in of the folders, also a newer one of the same name
   ///   replace NAME [TYPE]       by a new component of the type (takt/component/replacement.hpp)
+  ///   offer SEGMENT FROM TO [{"buffering": ...}]   creates the memory to a reader in another process
+  ///   join SEGMENT FROM TO [{"buffering": ...}]    reads what another process offers
   [[nodiscard]] std::string command(std::string_view line, std::string_view who);
 
   /// The next report, for people: a callback that does not return, a component that failed. std::nullopt:
@@ -80,6 +86,9 @@ class ComponentSystem {
   [[nodiscard]] std::optional<std::string> next_report();
   /// Whether a callback does not return.
   [[nodiscard]] bool is_stuck() const noexcept;
+  /// Whether a callback does not return in a context whose description then ends the process. The caller
+  /// ends it.
+  [[nodiscard]] bool must_end() const noexcept;
   /// A component of this process, until it is replaced; null: there is none of this name.
   [[nodiscard]] component::Component* find(std::string_view name) const noexcept;
 

@@ -1,16 +1,16 @@
 // A system as data: contexts, components with their parameters, connections, and processes. From a JSON file:
 //
-//     {
-//       "name": "arm",
-//       "libraries": ["libarm.so"],
-//       "contexts": [{"name": "control", "period_ms": 1, "priority": 80},
-//                    {"name": "log", "events": true, "process": "io"}],
-//       "components": [{"name": "motor", "type": "Motor", "context": "control",
-//                       "parameters": {"inertia": 0.1}},
-//                      {"name": "log", "type": "Logger", "context": "log"}],
-//       "connections": [{"from": "motor.state", "to": "log.state", "buffering": "fifo", "capacity": 64}],
-//       "processes": [{"name": "io", "restart": "on-failure"}]
-//     }
+//   {
+//     "name": "arm",
+//     "libraries": ["libarm.so"],
+//     "contexts": [{"name": "control", "period_ms": 1, "priority": 80},
+//                  {"name": "log", "events": true, "process": "io"}],
+//     "components": [{"name": "motor", "type": "Motor", "context": "control",
+//                     "parameters": {"inertia": 0.1}},
+//                    {"name": "log", "type": "Logger", "context": "log"}],
+//     "connections": [{"from": "motor.state", "to": "log.state", "buffering": "fifo", "capacity": 64}],
+//     "processes": [{"name": "io", "restart": "on-failure"}]
+//   }
 //
 // Components are activated in their order in the file, and deactivated in the opposite one. A composite is
 // listed before the components inside it, whose context is the composite's name.
@@ -34,6 +34,12 @@ namespace takt::app {
 /// The process of contexts that name none.
 inline constexpr std::string_view main_process = "main";
 
+/// What follows when a callback of a context does not return.
+enum class WhenStuck : std::uint8_t {
+  report,       ///< the rest of the process goes on
+  end_process,  ///< the other contexts stop in order; the process then fails, and its restart policy decides
+};
+
 /// A context and the thread that runs it.
 struct ContextDescription {
   std::string name;
@@ -42,6 +48,7 @@ struct ContextDescription {
   Duration silence = std::chrono::milliseconds(100);  ///< longest time without a cycle, on events
   rt::ThreadConfig thread;
   Duration stuck_after = std::chrono::milliseconds(500);  ///< a callback that runs longer is reported
+  WhenStuck when_stuck = WhenStuck::report;
 };
 
 /// A component and its place.
@@ -89,6 +96,8 @@ struct SystemDescription {
   std::vector<ServiceDescription> services;
   std::vector<ProcessDescription> processes;  ///< all that contexts name, "main" first
 
+  /// The context that runs a component or composite, or the context of this name; null: there is none.
+  [[nodiscard]] const ContextDescription* context_of(std::string_view runner) const;
   /// The process of a context, component or composite; empty: there is none of this name.
   [[nodiscard]] std::string process_of(std::string_view runner) const;
 };

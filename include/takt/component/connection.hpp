@@ -70,8 +70,9 @@ struct ConnectionInfo {
 
 /// Lets an out-port write into an exchange of samples, for example in a shared segment. Errors: wrong_type
 /// (the exchange is of another kind, or its elements are not samples of the port's type);
-/// too_many_connections; those of BoundaryCalls::run().
+/// too_many_connections; those of BoundaryCalls::run(). Each write rings the bell, which may be null.
 [[nodiscard]] SetupResult<Connection> connect(OutPortBase& from, SampleMemory to,
+                                              std::shared_ptr<Wake> bell = nullptr,
                                               Duration patience = default_patience);
 /// Lets an in-port read an exchange of samples. Errors: as above.
 [[nodiscard]] SetupResult<Connection> connect(SampleMemory from, InPortBase& to, int order = 0,

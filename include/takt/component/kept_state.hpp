@@ -8,7 +8,7 @@
 //     };
 //     takt::component::KeptState<Integrals> integrals{*this, "integrals"};
 //
-//     integrals->torque[0] += ...;  // in the cycle
+//     integrals->torque[0] += gain * error;  // in the cycle
 //
 // A new version of the component takes the state over if it declares one with the same name and fields.
 #pragma once

@@ -50,6 +50,7 @@
 namespace takt::component {
 
 class Component;
+class Wake;
 
 /// A value on its way through a connection.
 template <class T>
@@ -90,7 +91,7 @@ struct SinkBase {
   virtual ~SinkBase() = default;
   /// Opens the end again where another end of this memory has stopped. Real-time safe.
   virtual void resume(const SampleMemory& memory) noexcept = 0;
-  const Component* woken = nullptr;  ///< the reader whose context is woken; null: none
+  Wake* bell = nullptr;  ///< rung after each write; null: none
 };
 
 /// The reading end of a connection.
@@ -138,8 +139,8 @@ class EndList {
   std::size_t count_ = 0;
 };
 
-/// Wakes the context of this component.
-void wake(const Component& component) noexcept;
+/// Wakes the reader.
+void ring(Wake& bell) noexcept;
 
 }  // namespace port_detail
 
@@ -404,7 +405,7 @@ class OutPort final : public OutPortBase {
         taken = false;
         count_refusal();
       }
-      if (sink->woken != nullptr) port_detail::wake(*sink->woken);
+      if (sink->bell != nullptr) port_detail::ring(*sink->bell);
     }
     return taken;
   }

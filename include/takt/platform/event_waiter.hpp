@@ -11,12 +11,35 @@
 
 namespace takt::platform {
 
+/// Rings the waiter of another process through an eventfd, which both processes inherit from a common parent.
+class EventBell {
+ public:
+  /// Creates a bell that programs inherit over exec(). Errors: that of the system.
+  [[nodiscard]] static SetupResult<EventBell> create();
+  /// Takes over an inherited bell. Error: wait_failed, if the descriptor is no eventfd.
+  [[nodiscard]] static SetupResult<EventBell> adopt(int descriptor);
+  EventBell(EventBell&& other) noexcept;
+  EventBell& operator=(EventBell&&) = delete;
+  ~EventBell();
+
+  /// Its number in this process, and in those that inherit it.
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+  /// Ends the present wait of the other process, or the next one. Real-time safe, with one system call.
+  void ring() const noexcept;
+
+ private:
+  explicit EventBell(int descriptor) noexcept : descriptor_(descriptor) {}
+
+  int descriptor_;
+};
+
 /// One thread waits; any number of threads ring.
 class EventWaiter {
  public:
-  /// Waits for rings, and for input on these descriptors, which stay the caller's. Errors: that of the
-  /// system.
-  [[nodiscard]] static SetupResult<EventWaiter> create(const std::vector<int>& descriptors = {});
+  /// Waits for rings, and for input on these descriptors, which stay the caller's. `bell` is the descriptor
+  /// of an EventBell that other processes ring; -1: none. Errors: that of the system.
+  [[nodiscard]] static SetupResult<EventWaiter> create(const std::vector<int>& descriptors = {},
+                                                       int bell = -1);
   EventWaiter(EventWaiter&& other) noexcept;
   EventWaiter& operator=(EventWaiter&&) = delete;
   ~EventWaiter();
