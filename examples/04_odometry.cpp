@@ -33,7 +33,8 @@ std::uint64_t counter(double angle) {
 }
 
 void print_ellipse(const Odometry& odometry) {
-  const Eigen::Matrix2d covariance = odometry.covariance().topLeftCorner<2, 2>();
+  const Eigen::Map<const Eigen::Matrix3d> whole(odometry.covariance().data());
+  const Eigen::Matrix2d covariance = whole.topLeftCorner<2, 2>();
   const Eigen::SelfAdjointEigenSolver<Eigen::Matrix2d> axes(covariance);
   const double angle = std::atan2(axes.eigenvectors()(1, 1), axes.eigenvectors()(0, 1)) * 180 / pi;
   std::printf("%.4f %.4f %.4f %.4f %.2f\n", odometry.pose().x, odometry.pose().y,

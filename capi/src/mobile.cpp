@@ -193,12 +193,7 @@ std::int32_t takt_odometry_get(const takt_odometry* odometry, takt_pose* pose, d
   if (odometry == nullptr) return to_status(Errc::null_pointer);
   const mobile::Pose& at = odometry->odometry.pose();
   if (pose != nullptr) *pose = {at.x, at.y, at.heading};
-  if (covariance != nullptr) {
-    for (int row = 0; row < 3; ++row) {
-      for (int column = 0; column < 3; ++column)
-        covariance[3 * row + column] = odometry->odometry.covariance()(row, column);
-    }
-  }
+  if (covariance != nullptr) std::ranges::copy(odometry->odometry.covariance(), covariance);
   return TAKT_OK;
 }
 

@@ -82,7 +82,7 @@ std::int32_t takt_vehicle_drive_estimate(const takt_vehicle_drive* drive, takt_o
 std::int32_t takt_vehicle_drive_set_pose(takt_vehicle_drive* drive, const takt_pose* pose,
                                          const double* covariance) {
   if (drive == nullptr || pose == nullptr) return to_status(Errc::null_pointer);
-  takt::mobile::Odometry::Covariance sure = takt::mobile::Odometry::Covariance::Zero();
-  for (int i = 0; covariance != nullptr && i < 9; ++i) sure(i / 3, i % 3) = covariance[i];
+  takt::mobile::Odometry::Covariance sure{};
+  if (covariance != nullptr) std::copy_n(covariance, sure.size(), sure.begin());
   return to_status(drive->client.drive()->odometry().set({pose->x, pose->y, pose->heading}, sure));
 }

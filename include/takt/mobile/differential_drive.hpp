@@ -1,7 +1,7 @@
 // A vehicle with two driven sides, each of one or several wheels, which turns by their difference.
 // Skid-steered and tracked vehicles are included.
 //
-//     forward = (r_l w_l + r_r w_r) / 2,    rotation = (r_r w_r - r_l w_l) / track
+//   forward = (r_l w_l + r_r w_r) / 2,    rotation = (r_r w_r - r_l w_l) / track
 #pragma once
 
 #include <cmath>

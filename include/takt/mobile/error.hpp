@@ -19,6 +19,7 @@ enum class Errc : std::uint16_t {
   min_above_max = 7,
 };
 
+/// Returns this room's number, for Error.
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::mobile; }
 
 /// The message of an error, without a full stop at its end.

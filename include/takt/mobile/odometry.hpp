@@ -14,9 +14,10 @@
 // "Probabilistic Robotics", 5.4).
 #pragma once
 
-#include <Eigen/Core>
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "takt/core/error.hpp"
@@ -39,7 +40,9 @@ struct BasicOdometryNoise {
 template <class Scalar>
 class BasicOdometry {
  public:
-  using Covariance = Eigen::Matrix<Scalar, 3, 3>;
+  /// Of (x, y, heading), row by row: m^2, m rad, rad^2. For Eigen:
+  /// `Eigen::Map<const Eigen::Matrix3d>(odometry.covariance().data())`.
+  using Covariance = std::array<Scalar, 9>;
 
   /// The noise of the motion and the timeout of rates.
   struct Configuration {
@@ -79,7 +82,7 @@ class BasicOdometry {
     add(next.heading, lost.heading, change.heading);
     if (!std::isfinite(next.x) || !std::isfinite(next.y)) return fail(Errc::not_finite);
     const Covariance grown = covariance_after(motion, change);
-    if (!std::isfinite(grown.trace())) return fail(Errc::not_finite);
+    if (!has_finite_trace(grown)) return fail(Errc::not_finite);
     next.heading = wrap_angle(next.heading);
     covariance_ = grown;
     pose_ = next;
@@ -114,19 +117,22 @@ class BasicOdometry {
   /// The last velocities of advance() or of move() with a period, in the vehicle's own frame; zero if they
   /// are unknown.
   [[nodiscard]] const BasicTwist<Scalar>& twist() const noexcept { return twist_; }
-  /// The covariance of (x, y, heading) in the world: m^2, m rad, rad^2.
+  /// The covariance of the pose in the world.
   [[nodiscard]] const Covariance& covariance() const noexcept { return covariance_; }
 
   /// Sets the pose and its covariance. Errors: not_finite, out_of_domain (not symmetric or not positive
   /// semi-definite, beyond rounding): nothing changes.
-  Status set(const BasicPose<Scalar>& pose, const Covariance& covariance = Covariance::Zero()) noexcept {
+  Status set(const BasicPose<Scalar>& pose, const Covariance& covariance = {}) noexcept {
     if (!std::isfinite(pose.x) || !std::isfinite(pose.y) || !std::isfinite(pose.heading) ||
-        !covariance.allFinite())
+        !std::all_of(covariance.begin(), covariance.end(), [](Scalar c) { return std::isfinite(c); }))
       return fail(Errc::not_finite);
     if (!is_covariance(covariance)) return fail(Errc::out_of_domain);
     pose_ = {pose.x, pose.y, wrap_angle(pose.heading)};
     lost_ = {};
-    covariance_ = (covariance + covariance.transpose()) / 2;
+    for (std::size_t i = 0; i < 3; ++i) {
+      for (std::size_t j = 0; j < 3; ++j)
+        covariance_[3 * i + j] = (covariance[3 * i + j] + covariance[3 * j + i]) / 2;
+    }
     return {};
   }
 
@@ -150,25 +156,31 @@ class BasicOdometry {
         period * std::max(std::hypot(twist.forward, twist.left), std::hypot(twist_.forward, twist_.left));
     const Scalar turn = period * std::max(std::abs(twist.rotation), std::abs(twist_.rotation));
     Covariance grown = covariance_;
-    grown.diagonal() += Eigen::Matrix<Scalar, 3, 1>(way * way, way * way, turn * turn);
-    if (std::isfinite(grown.trace())) covariance_ = grown;
+    grown[0] += way * way;
+    grown[4] += way * way;
+    grown[8] += turn * turn;
+    if (has_finite_trace(grown)) covariance_ = grown;
+  }
+
+  [[nodiscard]] static bool has_finite_trace(const Covariance& c) noexcept {
+    return std::isfinite(c[0] + c[4] + c[8]);
   }
 
   /// Checks the correlations: their matrix must have no negative principal minor, up to rounding.
   [[nodiscard]] static bool is_covariance(const Covariance& c) noexcept {
     const Scalar rounding = std::sqrt(std::numeric_limits<Scalar>::epsilon());
-    Covariance r;
-    for (int i = 0; i < 3; ++i) {
-      if (!(c(i, i) >= 0)) return false;
-      for (int j = 0; j < 3; ++j) {
-        const Scalar scale = std::sqrt(c(i, i)) * std::sqrt(c(j, j));
-        if (!(std::abs(c(i, j)) <= (1 + rounding) * scale)) return false;
-        r(i, j) = scale > 0 ? c(i, j) / scale : Scalar(0);
+    Covariance r{};
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (!(c[4 * i] >= 0)) return false;
+      for (std::size_t j = 0; j < 3; ++j) {
+        const Scalar scale = std::sqrt(c[4 * i]) * std::sqrt(c[4 * j]);
+        if (!(std::abs(c[3 * i + j]) <= (1 + rounding) * scale)) return false;
+        r[3 * i + j] = scale > 0 ? c[3 * i + j] / scale : Scalar(0);
       }
     }
-    const Scalar volume =
-        1 + 2 * r(0, 1) * r(1, 2) * r(0, 2) - r(0, 1) * r(0, 1) - r(1, 2) * r(1, 2) - r(0, 2) * r(0, 2);
-    return (r - r.transpose()).cwiseAbs().maxCoeff() <= rounding && volume >= -4 * rounding;
+    const Scalar skew = std::max({std::abs(r[1] - r[3]), std::abs(r[2] - r[6]), std::abs(r[5] - r[7])});
+    const Scalar volume = 1 + 2 * r[1] * r[5] * r[2] - r[1] * r[1] - r[5] * r[5] - r[2] * r[2];
+    return skew <= rounding && volume >= -4 * rounding;
   }
 
   [[nodiscard]] Covariance covariance_after(const BasicTwist<Scalar>& motion,
@@ -179,26 +191,23 @@ class BasicOdometry {
     const Scalar across = n.left_per_distance * way;
     const Scalar c = std::cos(pose_.heading + motion.rotation / 2);
     const Scalar s = std::sin(pose_.heading + motion.rotation / 2);
-    Covariance carried = Covariance::Identity();
-    carried(0, 2) = -change.y;
-    carried(1, 2) = change.x;
-    Covariance grown = carried * covariance_ * carried.transpose();
-    grown(0, 0) += c * c * along + s * s * across;
-    grown(0, 1) += c * s * (along - across);
-    grown(1, 1) += s * s * along + c * c * across;
-    grown(2, 2) += n.heading_per_distance * way + n.heading_per_rotation * std::abs(motion.rotation);
-    // Keeps the matrix exactly symmetric.
-    grown(1, 0) = grown(0, 1);
-    grown(2, 0) = grown(0, 2);
-    grown(2, 1) = grown(1, 2);
-    return grown;
+    // F is the identity, with -change.y and change.x as the position's derivatives by the heading.
+    const Covariance& p = covariance_;
+    const Scalar x_heading = p[2] - change.y * p[8];
+    const Scalar y_heading = p[5] + change.x * p[8];
+    const Scalar x_x = p[0] - change.y * (p[2] + x_heading) + c * c * along + s * s * across;
+    const Scalar x_y = p[1] + change.x * x_heading - change.y * p[5] + c * s * (along - across);
+    const Scalar y_y = p[4] + change.x * (p[5] + y_heading) + s * s * along + c * c * across;
+    const Scalar heading =
+        p[8] + n.heading_per_distance * way + n.heading_per_rotation * std::abs(motion.rotation);
+    return {x_x, x_y, x_heading, x_y, y_y, y_heading, x_heading, y_heading, heading};
   }
 
   Configuration configuration_;
   BasicPose<Scalar> pose_;
   BasicPose<Scalar> lost_;  ///< rounding error that pose_ contains
   BasicTwist<Scalar> twist_;
-  Covariance covariance_ = Covariance::Zero();
+  Covariance covariance_{};
 };
 using Odometry = BasicOdometry<double>;
 

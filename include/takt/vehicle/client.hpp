@@ -1,12 +1,13 @@
 // Drives a vehicle over datagrams. Bytes and the time go in, bytes come out; the caller owns sockets and
 // clocks.
 //
-//     using Client = VehicleClient<PlainChannel>;  // or a ClientChannel
-//     Client client = *Client::make({.units = units, .payload = ByteOrder::little}, PlainChannel{});
+//     using Client = VehicleClient<secure::PlainChannel>;  // or a secure::ClientChannel
+//     Client client = *Client::make({.units = units, .payload = ByteOrder::little}, secure::PlainChannel{});
 //     std::array<std::uint8_t, Client::max_datagram> out;
 //
 //     for (;;) {
-//       if (a datagram came before client.next_send()) (void)client.receive(datagram, clock.now());
+//       if (const auto size = socket.receive(in, client.next_send() - clock.now()))
+//         (void)client.receive(std::span(in).first(*size), clock.now());
 //       while (const auto size = client.poll(clock.now(), out).value_or(0))
 //         socket.send(std::span(out).first(size));
 //

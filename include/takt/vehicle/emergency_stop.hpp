@@ -11,8 +11,8 @@
 //
 //     EmergencyStop stop = *EmergencyStop::make({});
 //     stop.trigger(StopCategory::category_1, last_command, now);
-//     each cycle:      if (stop.active()) command = stop.step(measured_speed, now);
-//     to drive again:  if (stop.recover()) ...
+//     if (stop.active()) command = stop.step(measured_speed, now);  // each cycle
+//     if (stop.recover()) drive();                                  // to drive again
 //
 // The stop is only as reliable as the brake and the messages to it. A safety-rated stop must be wired.
 #pragma once

@@ -1,7 +1,7 @@
 // The coordinate frame of the Furbot's report and protocol, and its conversion. There, y points forward, x to
 // the right, and angles are clockwise from +y:
 //
-//     x += v dt sin(heading),   y += v dt cos(heading)
+//   x += v dt sin(heading),   y += v dt cos(heading)
 //
 // The rest of takt uses REP 103: x forward, y left, angles counter-clockwise from +x. The conversion turns by
 // a quarter and reverses the angles, for the vehicle's frame and the world alike. It does not round.

@@ -2,7 +2,7 @@
 // frames and the receiver's clock.
 //
 //     StampOrder order(silence);
-//     if (order.admit(frame.stamp, now) == Arrival::newest) ...  // all others are old or invalid
+//     if (order.admit(frame.stamp, now) == Arrival::newest) take(frame);  // all others are old or invalid
 //     const Duration age = order.age(order.newest(), now);
 //
 // The sender's clock is unknown. So the age counts from the earliest possible arrival, which is that of the

@@ -12,8 +12,8 @@
 // With all twelve systems it has 132 bytes. A table defines the fields of each block (system_layout.hpp).
 //
 //     StatusFrame status;
-//     if (const auto decoded = decode_into(status, datagram); !decoded) ...  // status is unchanged
-//     if (const auto traction = status.traction()) ... traction->left_speed ...
+//     if (const auto decoded = decode_into(status, datagram); !decoded) return;  // status is unchanged
+//     if (const auto traction = status.traction()) count(traction->left_speed);
 //
 // The decoder accepts a frame completely or not at all. It skips and counts a block of an unknown system, and
 // the block stays in the frame. So a decoded frame is encoded to the same bytes.

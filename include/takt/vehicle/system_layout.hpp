@@ -7,10 +7,10 @@
 // typed blocks:
 //
 //     constexpr std::array steering_fields{SystemField{"state", 0, FieldType::u8},
-//                                          SystemField{"target_angle", 1, FieldType::i16}, ...};
+//                                          SystemField{"target_angle", 1, FieldType::i16},
+//                                          SystemField{"current_angle", 3, FieldType::i16}};
 //
-//     constexpr std::array my_systems{
-//         SystemLayout{System::steering, "steering", 5, false, steering_fields}, ...};
+//     constexpr std::array my_systems{SystemLayout{System::steering, "steering", 5, false, steering_fields}};
 //     constexpr Layouts my_layouts = *Layouts::make(my_systems);
 //
 // List the systems in the vehicle's sending order, which decodes fastest (bench/vehicle_bench.cpp). Numbers
@@ -97,6 +97,7 @@ struct Steering {
 
   static constexpr System system = System::steering;
   static constexpr std::size_t field_count = 3;
+  /// Calls visitor(name, member) for each member, in the order of the wire.
   template <class Block, class Visitor>
   static constexpr void visit(Block& block, Visitor visitor) {
     visitor("state", block.state);
@@ -117,6 +118,7 @@ struct Battery {
 
   static constexpr System system = System::battery;
   static constexpr std::size_t field_count = 6;
+  /// Calls visitor(name, member) for each member, in the order of the wire.
   template <class Block, class Visitor>
   static constexpr void visit(Block& block, Visitor visitor) {
     visitor("state", block.state);

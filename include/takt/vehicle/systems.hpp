@@ -108,7 +108,9 @@ class SystemSet {
   [[nodiscard]] constexpr bool contains(SystemSet others) const noexcept {
     return (others.bits_ & ~bits_) == 0;
   }
+  /// Returns whether the set has no member.
   [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
+  /// Returns the number of members.
   [[nodiscard]] constexpr int size() const noexcept { return std::popcount(bits_); }
   /// The set as a bit mask: bit n is system n.
   [[nodiscard]] constexpr std::uint32_t bits() const noexcept { return bits_; }

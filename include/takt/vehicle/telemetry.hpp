@@ -5,8 +5,8 @@
 //     Telemetry telemetry = *Telemetry::make({.required = {System::traction, System::steering}});
 //     telemetry.receive(frame, now);  // the bytes of a status frame
 //
-//     if (const auto traction = telemetry.fresh_traction(now)) ...
-//     if (const StopReason reason = telemetry.check(now); reason.cause != StopCause::none) ...  // stop
+//     if (const auto traction = telemetry.fresh_traction(now)) count(traction->left_speed);
+//     if (const StopReason reason = telemetry.check(now); reason.cause != StopCause::none) stop(reason);
 //
 // The stamps order the frames, and the age counts from a frame's sending (stamp_order.hpp). A delayed frame
 // is old at its arrival. An overtaken frame changes nothing.
@@ -152,9 +152,11 @@ class Telemetry {
   [[nodiscard]] constexpr std::optional<Traction> fresh_traction(Time now) const noexcept {
     return fresh(System::traction, now) ? last_.traction() : std::nullopt;
   }
+  /// As fresh_traction(), of the steering.
   [[nodiscard]] constexpr std::optional<Steering> fresh_steering(Time now) const noexcept {
     return fresh(System::steering, now) ? last_.steering() : std::nullopt;
   }
+  /// As fresh_traction(), of the battery.
   [[nodiscard]] constexpr std::optional<Battery> fresh_battery(Time now) const noexcept {
     return fresh(System::battery, now) ? last_.battery() : std::nullopt;
   }

@@ -1,8 +1,8 @@
 // The twist law converts a commanded twist into steering angle, throttle and brake of a car-like vehicle. It
 // is the law of the Furbot report, made safe:
 //
-//     steering = atan(L rotation / v)
-//     throttle and brake from one speed PID each
+//   steering = atan(L rotation / v)
+//   throttle and brake from one speed PID each
 //
 // L is the wheelbase. The speed v is the commanded one if above 0.1 m/s, otherwise the measured one if above
 // 0.5 m/s. Below both the steering is 0.

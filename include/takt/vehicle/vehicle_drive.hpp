@@ -1,10 +1,10 @@
 // Drives a car-like vehicle on the other side of datagrams: twists in, odometry out.
 //
-//     auto drive = *VehicleDrive<PlainChannel>::make(configuration, PlainChannel{});
+//     auto drive = *VehicleDrive<secure::PlainChannel>::make(configuration, secure::PlainChannel{});
 //
-//     each cycle:              receive() and poll() as for VehicleClient (client.hpp), then
-//                              (void)drive.drive(twist, now);
-//     after each reception:    latest.write(drive.estimate());  // an shm::LatestValue<OdometryEstimate>
+//     // Each cycle, after receive() and poll() as for VehicleClient (client.hpp):
+//     (void)drive.drive(twist, now);
+//     latest.write(drive.estimate());  // after each reception; to an shm::LatestValue<OdometryEstimate>
 //
 // Driving. The twist is limited on the same curve (mobile/twist_limiter.hpp). The Furbot's law converts it
 // into steering, throttle and brake, using the vehicle's reported speed (twist_law.hpp). The vehicle is
@@ -295,7 +295,9 @@ class VehicleDrive {
   /// Adds to the variances of the position (m^2) and of the heading (rad^2).
   void doubt(double distance, double heading) noexcept {
     mobile::Odometry::Covariance grown = odometry_.covariance();
-    grown.diagonal() += Eigen::Vector3d(distance, distance, heading);
+    grown[0] += distance;
+    grown[4] += distance;
+    grown[8] += heading;
     (void)odometry_.set(odometry_.pose(), grown);
   }
 
@@ -320,10 +322,7 @@ class VehicleDrive {
   void publish(Time stamp) noexcept {
     estimate_.stamp = stamp;
     estimate_.pose = odometry_.pose();
-    const auto& covariance = odometry_.covariance();
-    for (std::size_t i = 0; i < 9; ++i)
-      estimate_.covariance[i] =
-          covariance(static_cast<Eigen::Index>(i / 3), static_cast<Eigen::Index>(i % 3));
+    estimate_.covariance = odometry_.covariance();
   }
 
   /// A traction block and its identity.
