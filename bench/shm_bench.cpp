@@ -105,27 +105,17 @@ void add_values() {
   add("shm/latest_one_way_" + size + "takt", one_way<TaktLatest<Message>, Bytes>);
   add("shm/broadcast_one_way_" + size + "takt", one_way<TaktBroadcast<Message>, Bytes>);
   add("shm/broadcast_one_way_" + size + "floor", one_way<SeqlockFloor<Message>, Bytes>);
-  add("shm/shared_value_one_way_" + size + "takt", one_way<TaktSharedValue<Message>, Bytes>);
-  add("shm/shared_value_one_way_" + size + "floor", one_way<SeqlockFloor<Message, true>, Bytes>);
 #ifdef TAKT_BENCH_REALTIME_TOOLS
   add("shm/latest_one_way_" + size + "realtime_tools", one_way<RealtimeTools<Message>, Bytes>);
 #endif
 }
 
 template <std::size_t Bytes>
-void add_several() {
+void add_broadcast_ring() {
   using Message = Payload<Bytes>;
   const std::string size = std::to_string(Bytes) + "B/";
   add("shm/broadcast_ring_one_way_" + size + "takt", one_way<TaktBroadcastRing<Message>, Bytes>);
   add("shm/broadcast_ring_one_way_" + size + "floor", one_way<NumberedFloor<Message>, Bytes>);
-  const std::string streams = "shm/requests_stream_" + size;
-  const std::string latency = "shm/requests_one_way_" + size;
-  add(streams + "takt", stream<TaktRequests<Message>, Bytes>);
-  add(streams + "floor", stream<TicketFloor<Message>, Bytes>);
-  add(streams + "deque", stream<MutexDeque<Message>, Bytes>);
-  add(latency + "takt", one_way<TaktRequests<Message>, Bytes>);
-  add(latency + "floor", one_way<TicketFloor<Message>, Bytes>);
-  add(latency + "deque", one_way<MutexDeque<Message>, Bytes>);
 }
 
 [[maybe_unused]] const bool registered = [] {
@@ -138,8 +128,8 @@ void add_several() {
   add_values<56>();
   add_values<64>();
   add_values<512>();
-  add_several<8>();
-  add_several<56>();
+  add_broadcast_ring<8>();
+  add_broadcast_ring<56>();
   add("shm/latest_one_way_64B/floor", one_way<RawLine<Payload<64>>, 64>);
   return true;
 }();

@@ -1,4 +1,4 @@
-// The exchanges of several writers or readers and the latest values that shm_bench.cpp measures, with their
+// The latest values and the broadcast ring that shm_bench.cpp measures, with their
 // floors and peers. Each copies in and out by try_push() and try_pop(), as the rings do.
 #pragma once
 
@@ -6,15 +6,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <mutex>
 
 #include "shm_rings.hpp"
 #include "takt/shm/broadcast_ring.hpp"
 #include "takt/shm/broadcast_value.hpp"
 #include "takt/shm/latest_value.hpp"
-#include "takt/shm/multi_producer_ring.hpp"
-#include "takt/shm/shared_value.hpp"
 
 #ifdef TAKT_BENCH_REALTIME_TOOLS
 #define NON_POLLING  // its writer waits for the lock instead of sleeping for half a millisecond
@@ -22,73 +18,6 @@
 #endif
 
 namespace takt::bench::exchanges {
-
-inline constexpr std::size_t writers = 3;  // only one of them writes, because there are two cores
-
-template <class T>
-struct TaktRequests : Fast {
-  using Ring = takt::shm::MultiProducerRing<T, writers, capacity>;
-  bool try_push(const T& message) { return producer.end.try_push(message); }
-  bool try_pop(T& message) { return ring.try_pop(message); }
-  Ring ring;
-  takt::shm::OwnLine<takt::shm::RingProducer<T>> producer{ring.producer(0)};
-};
-
-/// The usual bounded queue for several producers. Producers draw tickets, and each slot stores the ticket of
-/// its message. A producer that dies between these two steps blocks all others.
-template <class T>
-class TicketFloor : public Fast {
- public:
-  bool try_push(const T& message) {
-    std::uint32_t ticket = tickets_.load(std::memory_order_relaxed);
-    do {
-      if (ticket - released_.load(std::memory_order_acquire) >= capacity) return false;
-    } while (!tickets_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_relaxed));
-    slots_[ticket % capacity].message = message;
-    slots_[ticket % capacity].number.store(ticket + 1, std::memory_order_release);
-    return true;
-  }
-  bool try_pop(T& message) {
-    const Slot& slot = slots_[read_ % capacity];
-    if (slot.number.load(std::memory_order_acquire) != read_ + 1) return false;
-    message = slot.message;
-    if (++read_ % 64 == 0) released_.store(read_, std::memory_order_release);
-    return true;
-  }
-
- private:
-  struct alignas(line) Slot {
-    std::atomic<std::uint32_t> number{0};
-    T message;
-  };
-  alignas(2 * line) std::atomic<std::uint32_t> tickets_{0};
-  alignas(2 * line) std::atomic<std::uint32_t> released_{0};
-  alignas(2 * line) std::uint32_t read_ = 0;
-  alignas(2 * line) std::array<Slot, capacity> slots_{};
-};
-
-/// The usual method of programs.
-template <class T>
-class MutexDeque : public Fast {
- public:
-  bool try_push(const T& message) {
-    const std::scoped_lock lock(mutex_);
-    if (messages_.size() == capacity) return false;
-    messages_.push_back(message);
-    return true;
-  }
-  bool try_pop(T& message) {
-    const std::scoped_lock lock(mutex_);
-    if (messages_.empty()) return false;
-    message = messages_.front();
-    messages_.pop_front();
-    return true;
-  }
-
- private:
-  std::mutex mutex_;
-  std::deque<T> messages_;
-};
 
 /// Numbered slots of atomic words, for a reader that is never overtaken.
 template <class T>
@@ -159,19 +88,6 @@ struct TaktBroadcast : Fast {
   takt::shm::OwnLine<typename Value::Reader> reader{typename Value::Reader(value)};
 };
 
-template <class T>
-struct TaktSharedValue : Fast {
-  bool try_push(const T& message) {
-    writer.end.write(message);
-    return true;
-  }
-  bool try_pop(T& message) { return reader.end.read_new(message) == takt::shm::Freshness::new_data; }
-  using Value = takt::shm::SharedValue<T, writers>;
-  Value value;
-  takt::shm::OwnLine<typename Value::Writer> writer{typename Value::Writer(value, 0)};
-  takt::shm::OwnLine<typename Value::Reader> reader{typename Value::Reader(value)};
-};
-
 #ifdef TAKT_BENCH_REALTIME_TOOLS
 template <class T>
 struct RealtimeTools : Fast {
@@ -191,20 +107,12 @@ struct RealtimeTools : Fast {
 };
 #endif
 
-/// The usual sequence lock: one counter, one copy, atomic words. If several processes may write, each first
-/// takes the lock. One that dies with the lock stops all.
-template <class T, bool several = false>
+/// The usual sequence lock: one counter, one copy, atomic words.
+template <class T>
 class SeqlockFloor : public Fast {
  public:
   bool try_push(const T& message) {
-    if constexpr (several) {
-      written_ = sequence_.load(std::memory_order_relaxed);
-      do {
-        written_ &= ~1u;
-      } while (!sequence_.compare_exchange_weak(written_, written_ + 1, std::memory_order_acquire));
-    } else {
-      sequence_.store(written_ + 1, std::memory_order_relaxed);
-    }
+    sequence_.store(written_ + 1, std::memory_order_relaxed);
     for (std::size_t i = 0; i < words_.size(); ++i)
       words_[i].store(message.words[i], std::memory_order_release);
     written_ += 2;

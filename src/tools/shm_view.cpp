@@ -49,19 +49,6 @@ ExchangeProgress progress_of_ring(Memory memory, std::uint32_t capacity) {
   return {written, std::min(written - released, capacity)};
 }
 
-/// The sum over all lanes.
-ExchangeProgress progress_of_lanes(Memory memory, const shm::Extent& extent) {
-  std::uint32_t written = 0;
-  std::uint32_t waiting = 0;
-  const std::size_t each = memory.size() / std::max<std::uint32_t>(extent.producers, 1);
-  for (std::uint32_t lane = 0; lane < extent.producers; ++lane) {
-    const ExchangeProgress one = progress_of_ring(memory.subspan(lane * each, each), extent.capacity);
-    written += one.written.value_or(0);
-    waiting += one.waiting.value_or(0);
-  }
-  return {written, waiting};
-}
-
 /// Of a SlotRing: complete messages after the released ones.
 ExchangeProgress progress_of_slots(Memory memory, std::uint32_t capacity) {
   const std::size_t stride = (memory.size() - std::min(memory.size(), shm::interference_size)) / capacity;
@@ -115,27 +102,6 @@ std::optional<std::vector<std::byte>> latest_value(const Exchange& exchange, Mem
     if (word_at(memory, 0) == state) return copy;
   }
   return std::nullopt;
-}
-
-/// Of a SharedValue: the value with the latest ticket. After the ticket counter, each writer has a
-/// BroadcastValue of a ticket and a value.
-std::optional<std::vector<std::byte>> shared_value(const Exchange& exchange, Memory memory) {
-  const std::size_t begin = std::max<std::size_t>(sizeof(std::uintptr_t), exchange.element_alignment);
-  if (memory.size() < shm::interference_size || exchange.extent.producers == 0) return std::nullopt;
-  const std::size_t each = (memory.size() - shm::interference_size) / exchange.extent.producers;
-  std::optional<std::vector<std::byte>> newest;
-  std::uintptr_t newest_ticket = 0;
-  for (std::uint32_t owner_slot = 0; owner_slot < exchange.extent.producers; ++owner_slot) {
-    const auto found = broadcast_value(memory.subspan(shm::interference_size + owner_slot * each, each),
-                                       begin + exchange.element_bytes);
-    if (!found) continue;
-    std::uintptr_t ticket = 0;
-    std::memcpy(&ticket, found->data(), sizeof ticket);
-    if (newest && newest_ticket - ticket <= ~std::uintptr_t{0} / 2) continue;
-    newest_ticket = ticket;
-    newest.emplace(found->begin() + static_cast<std::ptrdiff_t>(begin), found->end());
-  }
-  return newest;
 }
 
 template <class T>
@@ -237,12 +203,9 @@ ExchangeProgress progress_of(const Layout& layout, const Exchange& exchange) {
     case Kind::ring:
     case Kind::byte_ring:
       return progress_of_ring(memory, exchange.extent.capacity);
-    case Kind::multi_producer_ring:
-      return progress_of_lanes(memory, exchange.extent);
     case Kind::slot_ring:
       return progress_of_slots(memory, exchange.extent.capacity);
     case Kind::broadcast_ring:
-    case Kind::shared_value:
       return {word_at(memory, 0), std::nullopt};
     case Kind::broadcast:
       return {broadcast_version(memory) / 2, std::nullopt};
@@ -256,9 +219,7 @@ ExchangeProgress progress_of(const Layout& layout, const Exchange& exchange) {
 }
 
 std::uint32_t values_of(const Exchange& exchange) {
-  if (exchange.kind == Kind::latest || exchange.kind == Kind::broadcast ||
-      exchange.kind == Kind::shared_value)
-    return 1;
+  if (exchange.kind == Kind::latest || exchange.kind == Kind::broadcast) return 1;
   return exchange.kind == Kind::joint_image ? exchange.extent.producers : 0;
 }
 
@@ -266,7 +227,6 @@ std::optional<std::vector<std::byte>> value_of(const Layout& layout, const Excha
                                                std::uint32_t owner_slot) {
   const Memory memory = layout.memory_of(exchange);
   if (exchange.kind == Kind::broadcast) return broadcast_value(memory, exchange.element_bytes);
-  if (exchange.kind == Kind::shared_value) return shared_value(exchange, memory);
   if (values_of(exchange) <= owner_slot) return std::nullopt;
   // The owner slots of a joint image are consecutive latest values.
   const std::size_t each = memory.size() / values_of(exchange);

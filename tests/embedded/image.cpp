@@ -18,8 +18,6 @@
 #include "takt/shm/broadcast_ring.hpp"
 #include "takt/shm/byte_ring.hpp"
 #include "takt/shm/latest_value.hpp"
-#include "takt/shm/multi_producer_ring.hpp"
-#include "takt/shm/shared_value.hpp"
 #include "takt/shm/slot_ring.hpp"
 #include "takt/trajectory/fixed_trajectory.hpp"
 #include "takt/trajectory/limits.hpp"
@@ -64,8 +62,6 @@ struct Report {
 };
 constexpr std::uint32_t slots = 4;
 takt::shm::LatestValue<Report> latest;
-takt::shm::SharedValue<Report, 2> shared;
-takt::shm::MultiProducerRing<Report, 2, slots> requests;
 takt::shm::BroadcastCount stream_count;
 takt::shm::BroadcastSlot<Report> stream[slots];
 std::atomic<std::uint32_t> queue_released;
@@ -81,12 +77,6 @@ bool exchanges_work(const Report& sent) {
 
   latest.write(sent);
   ok = ok && latest.read(got) == Freshness::new_data && arrived();
-
-  takt::shm::SharedValue<Report, 2>::Reader shared_reader(shared);
-  takt::shm::SharedValue<Report, 2>::Writer(shared, 1).write(sent);
-  ok = ok && shared_reader.read_new(got) == Freshness::new_data && arrived();
-
-  ok = ok && requests.producer(1).try_push(sent) && requests.try_pop(got) && arrived();
 
   takt::shm::BroadcastReader<Report> stream_reader(stream_count, stream, slots,
                                                    takt::shm::BroadcastStart::newest);

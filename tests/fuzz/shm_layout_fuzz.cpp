@@ -52,15 +52,6 @@ void use(const Layout& layout, std::string_view name) {
   if (auto ring = layout.consumer<BroadcastRing<std::uint64_t>>(name)) {
     for (int i = 0; i < times; ++i) (void)ring->try_read(value);
   }
-  if (auto shared = layout.producer<SharedValue<std::uint64_t, 2>>(name, 1)) shared->write(value);
-  if (auto shared = layout.consumer<SharedValue<std::uint64_t, 2>>(name)) (void)shared->read_new(value);
-  using Requests = MultiProducerRing<std::uint64_t, 2, 4>;
-  if (auto ring = layout.producer<Requests>(name, 1)) {
-    for (int i = 0; i < times; ++i) (void)ring->try_push(value);
-  }
-  if (auto ring = layout.consumer<Requests>(name)) {
-    for (int i = 0; i < times; ++i) (void)ring->try_pop(value);
-  }
   if (auto raw = layout.producer<RawMemory>(name)) raw->back() = raw->front();
   volatile std::uint64_t keep = value;
   static_cast<void>(keep);

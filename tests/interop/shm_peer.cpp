@@ -25,8 +25,6 @@ constexpr std::array wanted = {
     declare<BroadcastValue<Reference>>("state"),
     declare<BroadcastRing<float>>("events", 8),
     declare<RawMemory>("own", 64),
-    declare<SharedValue<Reference, 2>>("mode"),
-    declare<MultiProducerRing<float, 2, 8>>("goals"),
 };
 
 int fail_with(const SetupError& error) {
@@ -51,11 +49,7 @@ int main(int argc, char** argv) {
   auto goal = segment->producer<LatestValue<Reference>>("goal");
   auto state = segment->producer<BroadcastValue<Reference>>("state");
   auto events = segment->producer<BroadcastRing<float>>("events");
-  auto first = segment->producer<SharedValue<Reference, 2>>("mode", 0);
-  auto second = segment->producer<SharedValue<Reference, 2>>("mode", 1);
-  auto goals = segment->producer<MultiProducerRing<float, 2, 8>>("goals", 1);
-  if (!goals || !first || !second || !references || !requests || !text || !goal || !state || !events)
-    return 1;
+  if (!references || !requests || !text || !goal || !state || !events) return 1;
   references->owner_slot.beat(SteadyClock().now());
   const Reference reference{{0.25, -1}, 123456789012, 3};
   const std::array<std::byte, 4> record{};
@@ -65,10 +59,6 @@ int main(int argc, char** argv) {
   goal->end.write({{1, 2}, -7, 1});
   for (int i = 0; i < 4; ++i) state->end->write(reference);
   for (int i = 0; i < 20; ++i) events->end.write(0.5f);
-  for (int i = 0; i < 6; ++i) (void)goals->end.try_push(0.5f);
-  first->end.write({{}, 1, 0});
-  second->end.write({{}, 2, 0});
-  first->end.write({{}, 3, 0});
   std::puts("ready");
   std::fflush(stdout);
   while (std::getchar() != EOF) {

@@ -55,7 +55,7 @@ class TaktShm(unittest.TestCase):
         with peer() as process:
             one = listed()[NAME]
             self.assertEqual(one["owner"], {"pid": process.pid, "alive": True})
-            self.assertEqual(one["exchanges"], ["references", "requests", "text", "goal", "state", "events", "own", "mode", "goals"])
+            self.assertEqual(one["exchanges"], ["references", "requests", "text", "goal", "state", "events", "own"])
             self.assertEqual(one["bytes"], os.stat(PATH).st_size)
             self.assertRegex(takt("ls"), rf"{NAME} .*{process.pid} alive .*state \(broadcast\)")
             kill(process)
@@ -73,9 +73,6 @@ class TaktShm(unittest.TestCase):
             self.assertEqual((exchanges["requests"]["written"], exchanges["requests"]["waiting"]), (3, 3))
             self.assertEqual(exchanges["text"]["waiting"], 16)
             self.assertEqual(exchanges["events"]["written"], 20)
-            self.assertEqual((exchanges["goals"]["written"], exchanges["goals"]["waiting"]), (6, 6))
-            self.assertEqual(exchanges["mode"]["written"], 3)
-            self.assertEqual(exchanges["mode"]["values"], [{"position": [0.0, 0.0], "stamp": 3, "mode": 0}])
             self.assertEqual(exchanges["references"]["schema"], "position f64[2], stamp i64, mode u8, _ u8[7]")
             owner_slots = {owner_slot["place"]: owner_slot for owner_slot in inspected["owner_slots"]}
             self.assertTrue(owner_slots["segment"]["alive"])

@@ -57,7 +57,7 @@ TEST_CASE("a reader that comes late begins at the oldest message that stays, or 
   }
 }
 
-TEST_CASE("a reader that was lapped is told how many messages it missed") {
+TEST_CASE("a reader that was lapped learns how many messages it missed") {
   BroadcastRing<int> ring(8);
   auto oldest = ring.reader(BroadcastStart::oldest);
   auto newest = ring.reader(BroadcastStart::newest);

@@ -79,7 +79,7 @@ TEST_CASE("a reserved piece may be committed in part, or not at all") {
   CHECK_FALSE(ring.consumer().peek());
 }
 
-TEST_CASE("a producer is told how many bytes are free") {
+TEST_CASE("a producer can ask how many bytes are free") {
   RingIndexes indexes;
   alignas(8) std::array<std::byte, 64> memory{};
   ByteProducer producer(indexes, memory.data(), 64);

@@ -10,7 +10,8 @@ using namespace takt;
 using namespace takt::shm;
 using namespace takt::test::joint_robot;
 
-TEST_CASE("what is wanted anew is granted as a whole or not at all, and the answer names who is in the way") {
+TEST_CASE(
+    "a new request for joints is granted as a whole or not at all, and the answer names the other owner") {
   Robot robot;
   robot.cycle();
   JointClient first = robot.owner(0, set_of({2, 3}));
@@ -52,7 +53,7 @@ TEST_CASE("what is wanted anew is granted as a whole or not at all, and the answ
   }
 }
 
-TEST_CASE("a command that says it has seen an image that is yet to come is not good news") {
+TEST_CASE("a command that claims to have seen a future image is not recent") {
   Robot robot;
   robot.cycle();
   RawOwnerSlot owner_slot(robot, 1);

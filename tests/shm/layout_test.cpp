@@ -28,8 +28,6 @@ constexpr std::array wanted = {
     declare<BroadcastValue<Reference>>("state"),
     declare<RawMemory>("own", 100, 3, 2),
     declare<BroadcastRing<Reference>>("events", 8),
-    declare<SharedValue<Reference, 3>>("mode"),
-    declare<MultiProducerRing<Reference, 2, 8>>("goals"),
 };
 
 /// Memory aligned as in a segment, with exactly `bytes` bytes, so a sanitizer detects accesses beyond.
@@ -113,23 +111,6 @@ TEST_CASE("each kind of exchange is found by its name and carries values from en
     CHECK(reader.consumer<BroadcastRing<Reference>>("events")->try_read(got));
     CHECK(std::exchange(got, {}).stamp == 3);
   }
-
-  writer.producer<SharedValue<Reference, 3>>("mode", 2)->write(sent);
-  CHECK(reader.consumer<SharedValue<Reference, 3>>("mode")->read_new(got) == Freshness::new_data);
-  CHECK(std::exchange(got, {}).stamp == 3);
-  CHECK(writer.producer<SharedValue<Reference, 2>>("mode").error() == Errc::wrong_extent);
-  CHECK(writer.producer<MultiProducerRing<Reference, 3, 8>>("goals").error() == Errc::wrong_extent);
-  CHECK(reader.consumer<MultiProducerRing<Reference, 2, 16>>("goals").error() == Errc::wrong_extent);
-
-  for (std::uint32_t lane = 0; lane < 2; ++lane) {
-    CHECK(writer.producer<MultiProducerRing<Reference, 2, 8>>("goals", lane)->try_push(sent));
-  }
-  auto goals = reader.consumer<MultiProducerRing<Reference, 2, 8>>("goals").value();
-  CHECK(goals.try_pop(got));
-  CHECK(goals.try_pop(got));
-  CHECK_FALSE(goals.try_pop(got));
-  CHECK(std::exchange(got, {}).stamp == 3);
-  CHECK(writer.producer<MultiProducerRing<Reference, 2, 8>>("goals", 2).error() == Errc::no_such_slot);
 
   const auto own = writer.producer<RawMemory>("own", 2).value();
   CHECK(own.size() == 100);

@@ -13,8 +13,6 @@
 #include "takt/shm/broadcast_value.hpp"
 #include "takt/shm/byte_ring.hpp"
 #include "takt/shm/latest_value.hpp"
-#include "takt/shm/multi_producer_ring.hpp"
-#include "takt/shm/shared_value.hpp"
 #include "takt/shm/slot_ring.hpp"
 #include "takt/shm/spsc_ring.hpp"
 
@@ -30,8 +28,6 @@ TEST_CASE("exchanges keep the rules of the loop") {
   ByteRing bytes(1024);
   const auto latest = std::make_unique<LatestMemory<Message>>();
   const auto broadcast = std::make_unique<BroadcastValue<Message>>();
-  const auto shared = std::make_unique<SharedValue<Message, 3>>();
-  const auto requests = std::make_unique<MultiProducerMemory<Message, 3, capacity>>();
   BroadcastRing<Message> stream(capacity);
   Message message{};
   std::array<Message, 2> batch{};
@@ -61,14 +57,6 @@ TEST_CASE("exchanges keep the rules of the loop") {
     BroadcastValue<Message>::Reader broadcast_reader(*broadcast);
     BroadcastValue<Message>::Writer(*broadcast).write(message);
     ok = ok && broadcast_reader.read(message) == Freshness::new_data;
-
-    SharedValue<Message, 3>::Reader shared_reader(*shared);
-    SharedValue<Message, 3>::Writer(*shared, 1).write(message);
-    ok = ok && shared_reader.read_new(message) == Freshness::new_data;
-
-    MultiProducerConsumer<Message, 3, capacity> request_consumer(*requests);
-    ok = ok && requests->producer(0).try_push(message) && requests->producer(2).try_push(message);
-    ok = ok && request_consumer.pop(batch) == 2 && !request_consumer.try_pop(message);
 
     auto stream_reader = stream.reader(BroadcastStart::oldest);
     for (int j = 0; j < 20; ++j) stream.write(message);  // laps the reader

@@ -27,7 +27,7 @@ typedef enum takt_exchange_kind {
   TAKT_EXCHANGE_LATEST = 5,         /* the newest value, one writer, one reader */
   TAKT_EXCHANGE_BROADCAST = 6,      /* the newest value, one writer, any number of readers */
   TAKT_EXCHANGE_BROADCAST_RING = 7, /* elements, one writer that never waits, any number of readers */
-  TAKT_EXCHANGE_JOINT_SLOTS = 10    /* commands of motion processes to the joints of a robot */
+  TAKT_EXCHANGE_JOINT_SLOTS = 8     /* commands of motion processes to the joints of a robot */
 } takt_exchange_kind;
 
 /* A schema describes an element's memory as text, for example "position f64[6], stamp i64, mode u8, _ u8[7]".

@@ -15,15 +15,13 @@
 #include "takt/shm/byte_ring.hpp"
 #include "takt/shm/latest_value.hpp"
 #include "takt/shm/memory.hpp"
-#include "takt/shm/multi_producer_ring.hpp"
 #include "takt/shm/schema.hpp"
-#include "takt/shm/shared_value.hpp"
 #include "takt/shm/slot_ring.hpp"
 #include "takt/shm/spsc_ring.hpp"
 
 namespace takt::shm {
 
-/// The kind of an exchange. The numbers are part of the memory layout and never reused.
+/// The kind of an exchange. The numbers are part of the memory layout.
 enum class Kind : std::uint32_t {
   raw = 1,
   ring = 2,
@@ -32,11 +30,9 @@ enum class Kind : std::uint32_t {
   latest = 5,
   broadcast = 6,
   broadcast_ring = 7,
-  shared_value = 8,
-  multi_producer_ring = 9,
-  joint_image = 10,
+  joint_image = 8,
 };
-inline constexpr std::uint32_t last_kind = 10;
+inline constexpr std::uint32_t last_kind = 8;
 
 /// The kind's name, such as "ring"; "unknown" for an unknown number.
 [[nodiscard]] constexpr std::string_view kind_name(Kind kind) noexcept {
@@ -55,10 +51,6 @@ inline constexpr std::uint32_t last_kind = 10;
       return "broadcast";
     case Kind::broadcast_ring:
       return "broadcast_ring";
-    case Kind::shared_value:
-      return "shared_value";
-    case Kind::multi_producer_ring:
-      return "multi_producer_ring";
     case Kind::joint_image:
       return "joint_image";
   }
@@ -80,16 +72,16 @@ inline constexpr std::uint32_t max_consumers = 64;
 /// Memory that a program uses in its own way: `capacity` bytes, aligned to `interference_size`.
 struct RawMemory {};
 
-/// What layout.hpp must know about an exchange X:
+/// What layout.hpp must know about an exchange X, as static members:
 ///
-///     using Element = ...;                          the type of the elements; its schema is compared
-///     using Producer = ...; using Consumer = ...;   the two ends
-///     static constexpr Kind kind;
-///     static constexpr bool consumer_writes;        whether reading needs writable memory
-///     static constexpr Extent extent(Extent wanted);         the nearest possible extent; idempotent
-///     static constexpr std::uint64_t bytes(const Extent&);   size for a possible extent
-///     static Producer producer(std::byte* memory, const Extent&, std::uint32_t owner slot);
-///     static Consumer consumer(std::byte* memory, const Extent&, std::uint32_t owner slot);
+///   Element                                        type of the elements; its schema is compared
+///   Producer, Consumer                             types of the two ends
+///   Kind kind                                      constant
+///   bool consumer_writes                           constant: whether reading needs writable memory
+///   Extent extent(Extent wanted)                   the nearest possible extent; idempotent
+///   std::uint64_t bytes(extent)                    size for a possible extent
+///   Producer producer(memory, extent, owner_slot)  std::byte*, const Extent&, std::uint32_t
+///   Consumer consumer(memory, extent, owner_slot)  the same
 ///
 /// `memory` is aligned to `interference_size` and was zeroed before its first use. `owner_slot` is the owner
 /// slot. Both ends can be created over an exchange in use, by the successor of a process that died.
@@ -251,53 +243,6 @@ struct ExchangeTraits<BroadcastRing<T>> {
     return {detail::object_at<BroadcastCount>(memory),
             &detail::object_at<BroadcastSlot<T>>(memory + sizeof(BroadcastCount)), extent.capacity,
             BroadcastStart::oldest};
-  }
-};
-
-template <class T, std::size_t writers>
-struct ExchangeTraits<SharedValue<T, writers>> {
-  static_assert(writers >= 1 && writers <= max_producers);
-  using Element = T;
-  using Producer = typename SharedValue<T, writers>::Writer;
-  using Consumer = typename SharedValue<T, writers>::Reader;
-  static constexpr Kind kind = Kind::shared_value;
-  static constexpr bool consumer_writes = false;
-
-  [[nodiscard]] static constexpr Extent extent(Extent) noexcept {
-    return {1, static_cast<std::uint32_t>(writers), 0};
-  }
-  [[nodiscard]] static constexpr std::uint64_t bytes(const Extent&) noexcept {
-    return sizeof(SharedValue<T, writers>);
-  }
-  [[nodiscard]] static Producer producer(std::byte* memory, const Extent&,
-                                         std::uint32_t owner_slot) noexcept {
-    return {detail::object_at<SharedValue<T, writers>>(memory), owner_slot};
-  }
-  [[nodiscard]] static Consumer consumer(std::byte* memory, const Extent&, std::uint32_t) noexcept {
-    return Consumer(detail::object_at<SharedValue<T, writers>>(memory));
-  }
-};
-
-template <class T, std::size_t lanes, std::uint32_t capacity>
-struct ExchangeTraits<MultiProducerRing<T, lanes, capacity>> {
-  static_assert(lanes <= max_producers);
-  using Memory = MultiProducerMemory<T, lanes, capacity>;
-  using Element = T;
-  using Producer = RingProducer<T>;
-  using Consumer = MultiProducerConsumer<T, lanes, capacity>;
-  static constexpr Kind kind = Kind::multi_producer_ring;
-  static constexpr bool consumer_writes = true;
-
-  [[nodiscard]] static constexpr Extent extent(Extent) noexcept {
-    return {capacity, static_cast<std::uint32_t>(lanes), 1};
-  }
-  [[nodiscard]] static constexpr std::uint64_t bytes(const Extent&) noexcept { return sizeof(Memory); }
-  [[nodiscard]] static Producer producer(std::byte* memory, const Extent&,
-                                         std::uint32_t owner_slot) noexcept {
-    return detail::object_at<Memory>(memory).producer(owner_slot);
-  }
-  [[nodiscard]] static Consumer consumer(std::byte* memory, const Extent&, std::uint32_t) noexcept {
-    return Consumer(detail::object_at<Memory>(memory));
   }
 };
 

@@ -4,12 +4,12 @@
 //     JointClient client(BroadcastValue<JointImage>::Reader(memory.image), {&memory.owner_slots[2], 2},
 //                        session);
 //     client.want(arm);
-//     for (;;) {                                    // once per cycle of the process
+//     for (Time next = clock.now();; next += 1ms) {  // once per cycle of the process
 //       (void)client.update();
 //       client.granted().for_each([&](auto joint) { begin_at(joint, client.reference(joint)); });
 //       client.owned().for_each([&](auto joint) { (void)client.set(joint, next_reference(joint)); });
 //       client.publish(clock.now());
-//       clock.sleep_until(...);
+//       clock.sleep_until(next);
 //     }
 #pragma once
 

@@ -5,11 +5,11 @@
 //
 //     auto hub = JointHub::make(memory.image, memory.owner_slots, safety,
 //                               {.period = 1ms, .silent_cycles = 20});
-//     loop.run([&](Time now) {
+//     for (;;) {  // each cycle
 //       const std::span<const JointReference> references = hub->take();
 //       drives.exchange(references, measured);
-//       hub->publish(now, measured);
-//     });
+//       hub->publish(clock.now(), measured);
+//     }
 #pragma once
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 // (joint_hub.hpp), applies their references and alone decides which process owns which joint. Everything here
 // is real-time safe.
 //
-//     motion process -- OwnerCommand, each cycle --> its owner slot --> hub: take(), drive joints, publish()
-//     any process    <-- JointImage, each cycle of the hub ------------------/
+//   motion process -- OwnerCommand, each cycle --> its owner slot --> hub: take(), drive joints, publish()
+//   any process    <-- JointImage, each cycle of the hub ------------------/
 //
 // The rules:
 //
@@ -269,7 +269,7 @@ struct JointSlot {
 /// owner slots need writable memory.
 ///
 ///     const std::array wanted = {declare<BroadcastValue<JointImage>>("joints"),
-///                                declare<JointSlots>("joint_slots", 1, owner slots)};
+///                                declare<JointSlots>("joint_slots", 1, owner_slots)};
 ///
 /// The hub is the producer of the image and the consumer of the owner slots. A motion process is the producer
 /// at one owner slot.

@@ -58,8 +58,8 @@ struct Declaration {
   std::uint64_t bytes = 0;              ///< size of the exchange
 };
 
-/// Declares an exchange X: SpscRing<T>, SlotRing<T>, ByteRing, BroadcastRing<T>, MultiProducerRing<T, lanes,
-/// capacity>, LatestValue<T>, BroadcastValue<T>, SharedValue<T, writers>, JointSlots or RawMemory.
+/// Declares an exchange X: SpscRing<T>, SlotRing<T>, ByteRing, BroadcastRing<T>, LatestValue<T>,
+/// BroadcastValue<T>, JointSlots or RawMemory.
 ///
 /// `capacity` counts messages of a ring, or bytes of ByteRing and RawMemory; it is rounded as by their
 /// constructors. `producers` and `consumers` count owner slots. Classes with a fixed capacity or number of
@@ -223,7 +223,7 @@ inline constexpr std::uint64_t max_exchange_bytes = std::uint64_t{1} << 57;
 
 [[nodiscard]] constexpr bool needs_power_of_two(Kind kind) noexcept {
   return kind == Kind::ring || kind == Kind::slot_ring || kind == Kind::byte_ring ||
-         kind == Kind::broadcast_ring || kind == Kind::multi_producer_ring;
+         kind == Kind::broadcast_ring;
 }
 
 [[nodiscard]] constexpr bool is_possible(Kind kind, const Extent& extent, std::uint64_t bytes) noexcept {

@@ -60,6 +60,7 @@ struct Processor {
     __builtin_prefetch(place, 0);
 #endif
   }
+  /// Loads the cache line of `place` for writing. It is a hint, and may do nothing.
   static void prefetch_to_write([[maybe_unused]] const void* place) noexcept {
 #if defined(__GNUC__) && defined(__x86_64__)
     // When compiled for the oldest processors, the builtin fetches the line only for reading. The store would

@@ -49,6 +49,7 @@ void prefetch_to_write(const Object& object, std::size_t first = 0) noexcept {
   for (std::size_t i = first * cache_line; i < end; i += cache_line)
     Machine::prefetch_to_write(bytes.data() + i);
 }
+/// Loads the cache lines of an object for reading. It is a hint, and may do nothing.
 template <class Machine, class Object>
 void prefetch_to_read(const Object& object) noexcept {
   const std::span<const std::byte> bytes = bytes_in(object);

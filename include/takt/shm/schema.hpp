@@ -40,6 +40,7 @@ struct Field {
   std::uint32_t count = 1;   ///< elements of the array; 1 without an array
   std::uint32_t offset = 0;  ///< bytes from the beginning
 
+  /// Returns whether these bytes are unused.
   [[nodiscard]] constexpr bool is_padding() const noexcept { return name == "_"; }
 };
 

@@ -370,9 +370,11 @@ class SpscRing {
 
   // For the producing thread; as in RingProducer.
   [[nodiscard]] bool try_push(const T& message) noexcept { return producer_.end.try_push(message); }
+  /// Returns the number of messages that were pushed.
   [[nodiscard]] std::size_t push(std::span<const T> messages) noexcept {
     return producer_.end.push(messages);
   }
+  /// Returns the number of messages for which there is room at least.
   [[nodiscard]] std::size_t free_slots() noexcept { return producer_.end.free_slots(); }
 
   // For the consuming thread; as in RingConsumer.
@@ -388,6 +390,7 @@ class SpscRing {
     const std::uint32_t written = indexes_.written.load(std::memory_order_relaxed);
     return std::min<std::size_t>(written - released, capacity());
   }
+  /// Returns the number of messages that the ring holds.
   [[nodiscard]] std::size_t capacity() const noexcept { return producer_.end.capacity(); }
 
  private:

@@ -19,9 +19,7 @@
 #include "takt/shm/broadcast_value.hpp"
 #include "takt/shm/byte_ring.hpp"
 #include "takt/shm/latest_value.hpp"
-#include "takt/shm/multi_producer_ring.hpp"
 #include "takt/shm/schema.hpp"
-#include "takt/shm/shared_value.hpp"
 #include "takt/shm/slot_ring.hpp"
 #include "takt/shm/spsc_ring.hpp"
 
@@ -228,23 +226,6 @@ struct BroadcastRing : OneByOne {
   };
 };
 
-/// Several senders, each with its own lane.
-template <class T, std::uint32_t slots>
-struct MultiProducerRing : OneByOne {
-  using Message = T;
-  static constexpr std::size_t senders = 2;
-  using Memory = shm::MultiProducerMemory<T, senders, slots>;
-  static constexpr std::uint32_t capacity = slots;
-
-  struct Sender : Pushing<T, shm::RingProducer<T>> {
-    Sender(Memory& memory, std::size_t lane) : Sender::Pushing(memory.producer(lane)) {}
-  };
-  struct Receiver : Popping<T, shm::MultiProducerConsumer<T, senders, slots>> {
-    explicit Receiver(Memory& memory)
-        : Receiver::Popping(shm::MultiProducerConsumer<T, senders, slots>(memory)) {}
-  };
-};
-
 template <class T>
 struct LatestValue {
   using Value = T;
@@ -267,19 +248,6 @@ struct BroadcastValue {
   using Reader = typename Memory::Reader;
   static constexpr std::size_t writers = 1;
   static constexpr std::size_t readers = 2;
-};
-
-template <class T>
-struct SharedValue {
-  using Value = T;
-  static constexpr std::size_t writers = 2;
-  static constexpr std::size_t readers = 2;
-  using Memory = shm::SharedValue<T, writers>;
-  using Writer = typename Memory::Writer;
-  struct Reader : Memory::Reader {
-    using Memory::Reader::Reader;
-    shm::Freshness read(T& value) { return this->read_new(value); }
-  };
 };
 
 }  // namespace takt::test

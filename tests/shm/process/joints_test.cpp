@@ -230,7 +230,7 @@ std::string run_joints(std::uint64_t kills, Mistake mistake = Mistake::none) {
 
 }  // namespace
 
-TEST_CASE("hubs and motion processes that break the rules of a robot's joints are found out") {
+TEST_CASE("hubs and motion processes that break the rules of a robot's joints are detected") {
   CHECK(run_joints(1'000, Mistake::patient_hub) != "");
   CHECK(run_joints(1'000, Mistake::forgetful_hub) != "");
   CHECK(run_joints(1'000, Mistake::hasty_client) != "");

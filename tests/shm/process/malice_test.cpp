@@ -214,13 +214,9 @@ TEST_CASE("an access outside of the memory is seen here") {
 TEST_CASE("a peer that lies: ring") { test_malice<test::Ring<Message<64>, 64>>(); }
 TEST_CASE("a peer that lies: ring, in batches") { test_malice<test::RingInBatches<Message<24>, 64>>(); }
 TEST_CASE("a peer that lies: slot ring") { test_malice<test::SlotRing<Message<56>, 64>>(); }
-TEST_CASE("a peer that lies: ring of several producers") {
-  test_malice<test::MultiProducerRing<Message<64>, 64>>();
-}
 TEST_CASE("a peer that lies: joints of a robot") { test_malice<Joints>(); }
 TEST_CASE("a peer that lies: a whole segment") { test_malice<WholeSegment>(); }
 TEST_CASE("a peer that lies: byte ring") { test_malice<test::ByteRing<Message<64>, 4096>>(); }
 TEST_CASE("a peer that lies: latest value") { test_malice<test::LatestValue<Message<256>>>(); }
 TEST_CASE("a peer that lies: broadcast ring") { test_malice<test::BroadcastRing<Message<56>, 64>>(); }
-TEST_CASE("a peer that lies: shared value") { test_malice<test::SharedValue<Message<256>>>(); }
 TEST_CASE("a peer that lies: broadcast value") { test_malice<test::BroadcastValue<Message<256>>>(); }
