@@ -35,12 +35,12 @@ def anchor(heading):
 class Site:
     def __init__(self, root, out):
         self.root, self.out, self.mistakes = root, out, []
-        found = [p for pattern in ("*.md", "*/README.md", "include/takt/*/README.md", "src/*/*/README.md", ".github/*.md", "cmake/docs/*.md")
+        found = [p for pattern in ("*.md", "*/README.md", "include/takt/*/*.md", "src/*/*/README.md", ".github/*.md", "cmake/docs/*.md")
                  for p in sorted(root.glob(pattern))]
         self.sources = {p.relative_to(root).as_posix(): p.read_text(encoding="utf-8") for p in found}
 
     def rooms(self):
-        return [path.split("/")[2] for path in self.sources if path.startswith("include/takt/")]
+        return [path.split("/")[2] for path in self.sources if path.startswith("include/takt/") and path.endswith("/README.md")]
 
     def target(self, source, link, fragment):
         """A link of a page as doxygen wants it."""

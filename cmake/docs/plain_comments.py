@@ -30,7 +30,7 @@ def formatted(lines):
             paragraphs.append([])
         paragraphs[-1].append(line)
     for paragraph in paragraphs:
-        if any(map(COLUMNS.search, paragraph)):
+        if paragraph[0].startswith("  ") or any(map(COLUMNS.search, paragraph)):
             paragraph[0] = "@verbatim " + paragraph[0]
             paragraph[-1] += " @endverbatim"
             yield from paragraph
@@ -44,12 +44,17 @@ def file_comment(lines):
 
 
 def cpp(text):
-    """Changes the form of the comment at the head. The `///` comments are Markdown already, and are only escaped."""
+    """Changes the form of the comment at the head. The `///` comments are Markdown already. They are escaped, and tables and formulas
+    are indented further, as Markdown wants it."""
     lines = text.split("\n")
     head = next(i for i, line in enumerate([*lines, ""]) if not line.startswith("//"))
     result = [file_comment([line[2:].removeprefix(" ") for line in lines[:head]])] if head else []
+    before = ""  # the comment of the line before
     for line in lines[head:]:
         code, marks, comment = re.fullmatch(r"(.*?)(///<?|$)(.*)", line).groups()
+        if marks == "///" and re.match(r" {3}\S", comment) and (not before.strip() or before.startswith("     ")):
+            comment = "  " + comment
+        before = comment
         result.append(code + marks + escaped(comment))
     return "\n".join(result)
 
