@@ -6,12 +6,10 @@
 #include <map>
 #include <set>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
-#include "dbc/complaints.hpp"
+#include "dbc/attribute_reader.hpp"
 #include "dbc/layout.hpp"
-#include "dbc/scanner.hpp"
 #include "dbc/values.hpp"
 #include "dbc/words.hpp"
 #include "takt/dbc/file.hpp"
@@ -19,35 +17,10 @@
 namespace takt::dbc {
 namespace {
 
-/// The identifier of a message in the file: bit 31 marks 29 bits.
-using RawId = std::uint32_t;
-
-constexpr std::size_t independent_signals = ~std::size_t{0};  ///< used instead of the index of a message
-constexpr std::size_t left_out_message = independent_signals - 1;
-constexpr std::size_t no_message = independent_signals - 2;
-
-/// The object of a BA_, CM_ or VAL_ statement.
-struct Object {
-  ObjectKind kind = ObjectKind::network;
-  std::size_t index = 0;   ///< index of the node, message or variable
-  std::size_t signal = 0;  ///< index in the message
-
-  friend bool operator<(const Object& a, const Object& b) noexcept {
-    return std::tie(a.kind, a.index, a.signal) < std::tie(b.kind, b.index, b.signal);
-  }
-};
-
-struct PendingAttribute {
-  Token name;
-  Object object;
-  Token value;
-};
-
-/// Reads `file_` statement by statement. A function that reads a statement returns false on failure. The rest
-/// of the statement is then skipped, and the reason is a warning or the error.
-class Parser : private Complaints {
+/// Reads `file_` statement by statement.
+class Parser : private AttributeReader {
  public:
-  Parser(std::string_view text, Strictness strictness) : Complaints(strictness), scanner_(text) {}
+  Parser(std::string_view text, Strictness strictness) : AttributeReader(text, strictness) {}
 
   SetupResult<Reading> run() {
     while (!has_failed() && scanner_.peek().kind != TokenKind::end) read_statement();
@@ -59,103 +32,6 @@ class Parser : private Complaints {
 
  private:
   using Statement = bool (Parser::*)();
-
-  // ---- tokens
-
-  bool expected(std::string_view what) {
-    const Token& found = scanner_.peek();
-    if (found.kind == TokenKind::open_text) {
-      refuse(found.place, "the text that begins here has no closing quote");
-    } else {
-      complain(found.place,
-               fmt::format("expected {}, found {}; the statement is skipped", what, shown(found)));
-    }
-    return false;
-  }
-  [[nodiscard]] bool within(std::size_t count, std::size_t most, std::string_view what) {
-    if (count <= most) return true;
-    refuse(scanner_.peek().place, fmt::format("there are more than {} {}", most, what));
-    return false;
-  }
-
-  bool try_mark(char mark) {
-    if (!scanner_.peek().is(mark)) return false;
-    scanner_.take();
-    return true;
-  }
-  bool take_mark(char mark) { return try_mark(mark) || expected(fmt::format("'{}'", mark)); }
-
-  bool take_name(std::string& out, std::string_view what) {
-    if (scanner_.peek().kind != TokenKind::name) return expected(what);
-    const Token token = scanner_.take();
-    if (is_strict() && !is_identifier(token.raw)) {
-      refuse(token.place, fmt::format("{} is not a name: letters, digits and _ are allowed", shown(token)));
-      return false;
-    }
-    out = to_utf8(token.raw);
-    return within(out.size(), max_name_length, "bytes in a name");
-  }
-  bool take_text(std::string& out, std::string_view what) {
-    if (scanner_.peek().kind != TokenKind::text) return expected(what);
-    out = unquoted(scanner_.take().raw);
-    return within(out.size(), max_text_length, "bytes in a text");
-  }
-  bool take_number(double& out, std::string_view what) {
-    const auto number =
-        scanner_.peek().kind == TokenKind::number ? to_number(scanner_.peek().raw) : std::nullopt;
-    if (!number) return expected(what);
-    scanner_.take();
-    out = *number;
-    return true;
-  }
-  template <class T>
-  bool take_integer(T& out, T least, T most, std::string_view what) {
-    const auto number =
-        scanner_.peek().kind == TokenKind::number ? to_integer<T>(scanner_.peek().raw) : std::nullopt;
-    if (!number || *number < least || *number > most)
-      return expected(fmt::format("{} ({} to {})", what, least, most));
-    scanner_.take();
-    out = *number;
-    return true;
-  }
-  /// Takes names, with or without commas between them. With `one_line`, names on further lines need a comma.
-  bool take_names(std::vector<std::string>& out, bool one_line = false) {
-    bool may_end = one_line;
-    while (!at_statement() && (scanner_.peek().kind == TokenKind::name || scanner_.peek().is(','))) {
-      if (may_end && scanner_.peek().first_on_line) return true;
-      may_end = one_line && !scanner_.peek().is(',');
-      if (try_mark(',')) continue;
-      std::string name;
-      if (!take_name(name, "a name")) return false;
-      if (name != nobody) out.push_back(std::move(name));
-    }
-    return true;
-  }
-  /// Takes the semicolon of a statement; reports anything before it.
-  void end_statement() {
-    if (try_mark(';')) return;
-    const Token& found = scanner_.peek();
-    if (found.kind == TokenKind::open_text) {
-      expected("';'");
-    } else {
-      complain(found.place, fmt::format("expected ';', found {}", shown(found)));
-    }
-    skip_statement();
-  }
-
-  // ---- statements
-
-  [[nodiscard]] bool at_statement() const {
-    const Token& next = scanner_.peek();
-    return next.kind == TokenKind::name && next.first_on_line && is_keyword(next.raw);
-  }
-  void skip_statement() {
-    while (!has_failed() && scanner_.peek().kind != TokenKind::end && !at_statement()) {
-      if (scanner_.peek().kind == TokenKind::open_text) expected("a text");
-      if (scanner_.take().is(';')) return;
-    }
-  }
-
   void read_statement() {
     if (try_mark(';')) return;
     if (scanner_.peek().kind != TokenKind::name) {
@@ -544,243 +420,14 @@ class Parser : private Complaints {
     range = {*first, *last};
     return true;
   }
-
-  bool read_attribute_definition() {
-    AttributeDefinition definition;
-    const Token word = scanner_.peek();
-    for (const auto& [keyword, kind] : object_kinds) {
-      if (word.is(keyword)) definition.object = kind;
-    }
-    if (word.kind == TokenKind::name) scanner_.take();
-    if (word.kind == TokenKind::name && definition.object == ObjectKind::network)
-      return expected("the attribute's name after BU_, BO_, SG_, EV_ or nothing");
-    const TextPosition place = scanner_.peek().place;
-    if (!take_text(definition.name, "the name of the attribute in quotes") ||
-        !take_attribute_type(definition))
-      return false;
-    end_statement();
-    const auto key = std::pair(definition.object, definition.name);
-    if (!definitions_.try_emplace(key, file_.attribute_definitions.size()).second) {
-      complain(place, fmt::format("attribute {} is defined twice; this one is left out", definition.name));
-      return true;
-    }
-    file_.attribute_definitions.push_back(std::move(definition));
-    return within(file_.attribute_definitions.size(), max_attributes, "attributes");
-  }
-
-  bool take_attribute_type(AttributeDefinition& definition) {
-    const Token word = scanner_.peek();
-    const auto found = std::find_if(attribute_types.begin(), attribute_types.end(),
-                                    [&](const auto& entry) { return word.is(entry.first); });
-    if (found == attribute_types.end()) return expected("INT, HEX, FLOAT, STRING or ENUM");
-    scanner_.take();
-    definition.type = found->second;
-    if (definition.type == AttributeType::enumeration) {
-      while (scanner_.peek().kind == TokenKind::text) {
-        if (!take_text(definition.texts.emplace_back(), "a text") ||
-            !within(definition.texts.size(), max_enumeration_texts, "texts of one attribute"))
-          return false;
-        try_mark(',');
-      }
-    } else if (definition.type != AttributeType::text && scanner_.peek().kind == TokenKind::number) {
-      return take_number(definition.minimum, "the minimum") && take_number(definition.maximum, "the maximum");
-    }
-    return true;
-  }
-
-  /// Takes the value of an attribute. It is parsed later, when its definition is known.
-  bool take_value(Token& out) {
-    const Token& next = scanner_.peek();
-    if (next.kind != TokenKind::number && next.kind != TokenKind::text)
-      return expected("the value of the attribute");
-    if (!within(next.raw.size(), max_text_length, "bytes in a text")) return false;
-    out = scanner_.take();
-    return true;
-  }
-
-  bool take_attribute_name(Token& out) {
-    if (scanner_.peek().kind != TokenKind::text) return expected("the name of the attribute in quotes");
-    if (!within(scanner_.peek().raw.size(), max_text_length, "bytes in a text")) return false;
-    out = scanner_.take();
-    return true;
-  }
-
-  bool read_attribute_default() {
-    PendingAttribute attribute;
-    if (!take_attribute_name(attribute.name) || !take_value(attribute.value)) return false;
-    end_statement();
-    defaults_.push_back(attribute);
-    return true;
-  }
-
-  bool read_attribute() {
-    PendingAttribute attribute;
-    if (!take_attribute_name(attribute.name) || !take_object(attribute.object) ||
-        !take_value(attribute.value)) {
-      return false;
-    }
-    end_statement();
-    attributes_.push_back(attribute);
-    return true;
-  }
-
-  // ---- objects
-
-  [[nodiscard]] std::vector<Signal>& signals_of(std::size_t message) noexcept {
-    return message == independent_signals ? file_.independent_signals : file_.messages[message].signals;
-  }
-  [[nodiscard]] Notes& notes_of(std::size_t message) noexcept {
-    return message == independent_signals ? independent_notes_ : notes_[message];
-  }
-  [[nodiscard]] Signal& signal_of(const Object& object) noexcept {
-    return signals_of(object.index)[object.signal];
-  }
-
-  /// Takes the identifier of a known message. A skipped message was reported before, so it is not reported
-  /// again.
-  bool take_message(std::size_t& index) {
-    const TextPosition place = scanner_.peek().place;
-    RawId raw = 0;
-    if (!take_integer<RawId>(raw, 0, ~RawId{0}, "the identifier of a message")) return false;
-    if (raw == independent_raw_id) {
-      index = independent_signals;
-      return true;
-    }
-    const auto found = messages_.find(raw);
-    if (found == messages_.end()) complain(place, fmt::format("there is no message {}", raw));
-    if (found == messages_.end() || found->second == left_out_message) return false;
-    index = found->second;
-    return true;
-  }
-
-  bool take_signal(Object& object) {
-    return take_message(object.index) &&
-           take_reference(notes_of(object.index).signals, object.signal, "a signal of the message");
-  }
-
-  bool take_reference(const Names& known, std::size_t& index, std::string_view what) {
-    const TextPosition place = scanner_.peek().place;
-    std::string name;
-    if (!take_name(name, what)) return false;
-    const auto found = known.find(name);
-    if (found == known.end()) {
-      complain(place, fmt::format("{} is not {}", name, what));
-      return false;
-    }
-    index = found->second;
-    return true;
-  }
-
-  bool take_object(Object& object) {
-    const Token word = scanner_.peek();
-    if (word.kind != TokenKind::name) return true;
-    const auto found = std::find_if(object_kinds.begin(), object_kinds.end(),
-                                    [&](const auto& entry) { return word.is(entry.first); });
-    if (found == object_kinds.end()) return expected("BU_, BO_, SG_, EV_ or a text");
-    scanner_.take();
-    object.kind = found->second;
-    switch (object.kind) {
-      case ObjectKind::node:
-        return take_reference(nodes_, object.index, "a node");
-      case ObjectKind::message:
-        return take_message(object.index) && object.index != independent_signals;
-      case ObjectKind::signal:
-        return take_signal(object);
-      case ObjectKind::environment_variable:
-        return take_reference(environment_variables_, object.index, "an environment variable");
-      case ObjectKind::network:
-        break;
-    }
-    return true;
-  }
-
-  std::string& comment_of(const Object& object) noexcept {
-    switch (object.kind) {
-      case ObjectKind::node:
-        return file_.nodes[object.index].comment;
-      case ObjectKind::message:
-        return file_.messages[object.index].comment;
-      case ObjectKind::signal:
-        return signal_of(object).comment;
-      case ObjectKind::environment_variable:
-        return file_.environment_variables[object.index].comment;
-      case ObjectKind::network:
-        break;
-    }
-    return file_.comment;
-  }
-
-  std::vector<Attribute>& attributes_of(const Object& object) noexcept {
-    switch (object.kind) {
-      case ObjectKind::node:
-        return file_.nodes[object.index].attributes;
-      case ObjectKind::message:
-        return file_.messages[object.index].attributes;
-      case ObjectKind::signal:
-        return signal_of(object).attributes;
-      case ObjectKind::environment_variable:
-        return file_.environment_variables[object.index].attributes;
-      case ObjectKind::network:
-        break;
-    }
-    return file_.attributes;
-  }
-
   // ---- after all statements were read
 
   void finish() {
-    for (const PendingAttribute& attribute : defaults_) finish_default(attribute);
-    for (std::size_t i = 0; i < attributes_.size() && !has_failed(); ++i) finish_attribute(attributes_[i]);
+    finish_attributes();
     finish_message_names();
     for (std::size_t i = 0; i < file_.messages.size() && !has_failed(); ++i) finish_message(i);
     finish_signal_names(independent_signals);
   }
-
-  void finish_default(const PendingAttribute& attribute) {
-    const std::string name = unquoted(attribute.name.raw);
-    bool is_defined = false;
-    for (const auto kind : {ObjectKind::network, ObjectKind::node, ObjectKind::message, ObjectKind::signal,
-                            ObjectKind::environment_variable}) {
-      const auto found = definitions_.find(std::pair(kind, name));
-      if (found == definitions_.end()) continue;
-      is_defined = true;
-      AttributeDefinition& definition = file_.attribute_definitions[found->second];
-      // Tools write "" for an enumeration without a default.
-      const bool is_enumeration = definition.type == AttributeType::enumeration;
-      if (is_enumeration && attribute.value.kind == TokenKind::text && attribute.value.raw.empty() &&
-          std::find(definition.texts.begin(), definition.texts.end(), "") == definition.texts.end())
-        continue;
-      if (auto value = value_of(attribute.value, &definition, *this))
-        definition.default_value = std::move(value);
-    }
-    if (!is_defined) complain(attribute.name.place, fmt::format("attribute {} is not defined", name));
-  }
-
-  void finish_attribute(const PendingAttribute& attribute) {
-    const std::string name = unquoted(attribute.name.raw);
-    const auto found = definitions_.find(std::pair(attribute.object.kind, name));
-    const AttributeDefinition* definition = nullptr;
-    if (found != definitions_.end()) {
-      definition = &file_.attribute_definitions[found->second];
-    } else {
-      complain(attribute.name.place,
-               fmt::format("attribute {} is not defined for this kind of object", name));
-    }
-    auto value = value_of(attribute.value, definition, *this);
-    if (!value) return;
-    std::vector<Attribute>& attributes = attributes_of(attribute.object);
-    const auto [known, is_first] = given_.try_emplace({attribute.object, name}, attributes.size());
-    if (!is_first) {
-      complain(attribute.name.place,
-               fmt::format("attribute {} is given twice; the later value is used", name));
-      attributes[known->second].value = std::move(*value);
-    } else if (attributes.size() == max_attributes) {
-      refuse(attribute.name.place, fmt::format("an object has more than {} attributes", max_attributes));
-    } else {
-      attributes.push_back({name, std::move(*value)});
-    }
-  }
-
   /// Removes the attribute that holds a long name, and returns the name; empty without one.
   static std::string take_long_name(std::vector<Attribute>& attributes, std::string_view name) {
     const auto found = std::find_if(attributes.begin(), attributes.end(),
@@ -827,25 +474,13 @@ class Parser : private Complaints {
     remove_signals(message, left_out);
     left_out_ += static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), true));
   }
-
-  Scanner scanner_;
-  File file_;
   std::size_t statements_ = 0;
   std::size_t left_out_ = 0;
 
   std::size_t current_ = no_message;  ///< owner of the next signals
   std::size_t signal_count_ = 0;
   std::size_t range_count_ = 0;
-  std::map<RawId, std::size_t> messages_;
   std::set<std::string> message_names_;
-  std::vector<Notes> notes_;
-  Notes independent_notes_;
-  Names nodes_;
-  Names environment_variables_;
-  std::map<std::pair<ObjectKind, std::string>, std::size_t> definitions_;
-  std::vector<PendingAttribute> defaults_;
-  std::vector<PendingAttribute> attributes_;
-  std::map<std::pair<Object, std::string>, std::size_t> given_;  ///< index among the object's attributes
   std::set<std::string_view> skipped_;
 };
 

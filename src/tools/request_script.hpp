@@ -1,5 +1,5 @@
 // A file of timed motion requests, for runs without a network: one JSON object per line. It is a request of
-// motion/wire.hpp plus "at", the seconds after the robot became ready.
+// motion/PROTOCOL.md plus "at", the seconds after the robot became ready.
 //
 //     {"at": 0.5, "move": {"joint_names": ["elbow"], "positions": [1.0], "duration": 2}}
 #pragma once

@@ -72,7 +72,7 @@ TEST_CASE("buses that break change hands hundreds of times, one at a time, and n
   CHECK(alive == 0);
 }
 
-TEST_CASE("a controller that is off the bus is told from a link that is down, open or not") {
+TEST_CASE("a controller that is off the bus is distinguished from a link that is down, open or not") {
   std::atomic<int> alive = 0;
   std::atomic<bool> asked = false;
   const auto open = [&]() -> SetupResult<std::unique_ptr<BrittleBus>> {

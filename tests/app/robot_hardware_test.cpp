@@ -34,7 +34,7 @@ TEST_CASE("devices of the caller's own need no bus, and are recorded") {
   CHECK(totals->recorded->records > robot->statistics().cycles);
 }
 
-TEST_CASE("a fault of a device without a protocol is told as a number") {
+TEST_CASE("a fault of a device without a protocol is reported as a number") {
   VirtualClock clock;
   OwnHardware hardware(2);
   hardware.faulty = 1;

@@ -35,7 +35,7 @@ TEST_CASE("a file that is there is recorded over only when that is asked for") {
   CHECK(record::Reader::open(options.recording).has_value());
 }
 
-TEST_CASE("a recording of a robot that never ran is removed, whichever way it ends") {
+TEST_CASE("a recording of a robot that never ran is removed, however it ends") {
   const ScratchFolder folder;
   RobotOptions options;
   options.recording = folder.file("run.takt");

@@ -93,7 +93,7 @@ TEST_CASE("two runs in virtual time make the same recording") {
   CHECK(first == run("second.takt"));
 }
 
-TEST_CASE("a robot's file is read, and each of its mistakes is told in a line") {
+TEST_CASE("a robot's file is read, and each of its mistakes is reported in a line") {
   const auto arm = Robot::from_file(TAKT_SOURCE_DIR "/examples/robots/arm6.json");
   REQUIRE(arm.has_value());
   CHECK((*arm)->description().joints.size() == 6);

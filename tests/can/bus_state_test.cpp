@@ -27,7 +27,7 @@ BusReport report(std::uint32_t classes, std::array<std::uint8_t, 8> data = {}) {
 
 }  // namespace
 
-TEST_CASE("each class of the kernel's error frames is told by its name") {
+TEST_CASE("each class of the kernel's error frames is reported by its name") {
   CHECK(report(0) == BusReport{});
   CHECK(report(CAN_ERR_TX_TIMEOUT) == BusReport{.transmit_timeout = true});
   CHECK(report(CAN_ERR_LOSTARB, {11}) == BusReport{.arbitration_lost = 11});
@@ -51,7 +51,7 @@ TEST_CASE("each class of the kernel's error frames is told by its name") {
   CHECK(report(CAN_ERR_CRTL, {0, CAN_ERR_CRTL_ACTIVE}) == BusReport{.state = BusState::active});
 }
 
-TEST_CASE("a protocol error is told with its kinds and its place") {
+TEST_CASE("a protocol error is reported with its kinds and its place") {
   const auto protocol = [](int kinds, int place) {
     return report(CAN_ERR_PROT, {0, 0, static_cast<std::uint8_t>(kinds), static_cast<std::uint8_t>(place)})
         .protocol_error.value();

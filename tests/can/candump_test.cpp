@@ -100,7 +100,7 @@ TEST_CASE("lines of candump are read and written as they were") {
   CHECK((error.frame.error && error.frame.id == 0x40 && error.frame.length == 8 && !error.frame.extended));
 }
 
-TEST_CASE("other ways to write the same are understood") {
+TEST_CASE("other spellings of the same are understood") {
   CHECK(entry_of("(1.5)   can0\t123#11.22.33  R ") == entry_of("(0000000001.500000) can0 123#112233 R"));
   CHECK(entry_of("(1.5) can0 123#0011223344556677_F") == entry_of("(1.500) can0 123#0011223344556677"));
   CHECK(entry_of(" \t (1.5) can0 123#00") == entry_of("(1.5) can0 123#00"));

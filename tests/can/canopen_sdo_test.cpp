@@ -209,7 +209,7 @@ TEST_CASE("whoever lies about sizes, toggles or steps is aborted with the code f
   CHECK(upload_against({reply({0x42, 0x01, 0x20, 3, 1, 2, 3, 4})}, 2) == SdoAbort::none);  // without a size
 }
 
-TEST_CASE("a server that is silent is given up, and told so; its late answers are passed over") {
+TEST_CASE("a silent server is given up with an abort, and its late answers are ignored") {
   SdoClient client(node, 10ms);
   REQUIRE(client.download(ObjectWrite{object, 1, 4}));
   CHECK(client.poll(start).has_value());

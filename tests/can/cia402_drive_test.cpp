@@ -135,7 +135,7 @@ TEST_CASE("a fault that persists sees a few edges, each a few cycles long, and n
   CHECK(longest == 5);
 }
 
-TEST_CASE("quick stop: a drive that stays there is enabled from there, another one by way of off") {
+TEST_CASE("quick stop: a drive that stays there is enabled from there, another one through off") {
   for (const QuickStop option : {QuickStop::quick_ramp, QuickStop::quick_ramp_and_stay}) {
     Rig rig(DriveOptions{.quick_stop = option});
     rig.enable();
@@ -172,7 +172,7 @@ TEST_CASE("halt is bit 8 in the profile modes, and holding still in the cyclic o
   CHECK(rig.command.velocity == 0);
 }
 
-TEST_CASE("a drive that does not answer is silent, in no state, and is told nothing new but to stop") {
+TEST_CASE("a drive that does not answer is silent, in no state, and gets no new command but a stop") {
   Rig rig;
   rig.enable();
   rig.deaf = true;

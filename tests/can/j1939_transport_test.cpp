@@ -242,7 +242,7 @@ TEST_CASE("two sources, and the two messages of one source, do not mix") {
   CHECK(first_bytes == std::vector<std::uint8_t>{1, 2, 3, 4});
 }
 
-TEST_CASE("a source that begins anew loses its old message; one that begins another is told to wait") {
+TEST_CASE("a source that begins anew loses its old message; one that begins another has to wait") {
   Receiver receiver(us);
   receiver.receive(bam(them, 21, 3), {});
   receiver.receive(packet(them, 0xFF, 1), {});

@@ -424,7 +424,7 @@ TEST_CASE("members that are integers are exact, and overflow by the same policie
   CHECK(can::decode<MotorStatus>(*can::encode<Overflow::clamp>(MotorStatus{.position = 51}))->position == 50);
 }
 
-TEST_CASE("layouts that make no sense are told, each by its name") {
+TEST_CASE("invalid layouts are reported, each by its name") {
   static_assert(fault_of({plain("A", {0, 8}), plain("B", {8, 8})}) == MessageFault::none);
   static_assert(fault_of({plain("A", {0, 8}), plain("B", {7, 8})}) == MessageFault::overlap);
   static_assert(fault_of({plain("A", {0, 8}), plain("A", {8, 8})}) == MessageFault::name);

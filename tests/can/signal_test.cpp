@@ -242,7 +242,7 @@ TEST_CASE("a range is compared in numbers, and ends what may be sent") {
   static_assert(to_bits(real, 1.5, Overflow::error).error() == Errc::out_of_range);
 }
 
-TEST_CASE("signals that make no sense are told from those that do") {
+TEST_CASE("invalid signals are distinguished from valid ones") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   static_assert(is_valid(SignalCoding{{0, 8}}, 1));
   static_assert(!is_valid(SignalCoding{{1, 8}}, 1));

@@ -138,7 +138,7 @@ TEST_CASE("frames that no line can say are refused") {
   CHECK(slcan::encode_line(frame).has_value());
 }
 
-TEST_CASE("answers and commands are told from frames and from each other") {
+TEST_CASE("answers and commands are distinguished from frames and from each other") {
   slcan::Decoder decoder;
   const auto items = decode_all(decoder, "\rz\rZ\r\aFA4\rF\rS6\rO\rL\rC\rZ1\rt1230\r\n\r");
   using Kind = Item::Kind;

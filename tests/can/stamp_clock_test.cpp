@@ -25,7 +25,7 @@ struct Controller {
 
 }  // namespace
 
-TEST_CASE("hardware stamps come onto the program's clock, however late the program is told of the frames") {
+TEST_CASE("hardware stamps come onto the program's clock, however late the program receives the frames") {
   std::mt19937_64 random = test::generator();
   for (const double drift : {0.0, 50.0, -50.0, 95.0, -95.0}) {
     const Controller controller{test::uniform_int(random, -1'000'000'000'000, 1'000'000'000'000), drift};

@@ -13,7 +13,7 @@ from bindings import *  # the library, named in the first argument, and its stru
 
 
 class DriveTest(unittest.TestCase):
-    def test_what_a_drive_is_told_is_what_its_wheels_are_read_as(self):
+    def test_the_twist_of_a_drive_is_read_back_from_its_wheels(self):
         wanted, got, speed, steering, exact = Twist(1, 0, 0.3), Twist(), c_double(), c_double(), c_int32()
         self.assertEqual(takt.takt_car_drive(1.6, 0.6, byref(wanted), byref(speed), byref(steering), byref(exact)), OK)
         self.assertAlmostEqual(steering.value, math.atan(1.6 * 0.3))

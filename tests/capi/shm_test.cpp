@@ -1,198 +1,21 @@
 // Shared memory through the C API. Elements arrive unchanged, each end has one owner, every rejection is a
 // status. Functions that claim to be real-time safe are.
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "capi/shared_segment.hpp"
 #include "support/rt_guard.hpp"
 #include "takt.h"
 #include "takt/platform/segment.hpp"
 
-namespace {
-
-constexpr std::size_t joints = 3;
-
-struct Pose {
-  double position[6];
-  std::int64_t stamp;
-  std::uint8_t mode;
-  std::uint8_t unused[7];  // padding, so that poses can be compared as bytes
-
-  TAKT_FIELDS(Pose, position, stamp, mode)
-};
-constexpr const char* pose_schema = "position f64[6], stamp i64, mode u8, _ u8[7]";
-
-constexpr Pose pose(int number) {
-  return {{0.5 * number, 1, 2, 3, 4, -1.0 * number}, number, static_cast<std::uint8_t>(number), {}};
-}
-bool is_pose(const Pose& found, int number) {
-  const Pose expected = pose(number);
-  return std::memcmp(&found, &expected, sizeof found) == 0;
-}
-
-/// A segment that vanishes with its test.
-class Shared {
- public:
-  Shared() : name("takt-capi-" + std::to_string(getpid()) + "-" + std::to_string(++count)) {
-    const std::array<takt_exchange, 8> exchanges{
-        {{"joints", TAKT_EXCHANGE_BROADCAST, 0, takt_joint_image_schema()},
-         {"joint_slots", TAKT_EXCHANGE_JOINT_SLOTS, 3, nullptr},
-         {"requests", TAKT_EXCHANGE_BYTE_RING, 1000, nullptr},
-         {"replies", TAKT_EXCHANGE_BYTE_RING, 64, nullptr},
-         {"ring", TAKT_EXCHANGE_RING, 8, pose_schema},
-         {"latest", TAKT_EXCHANGE_LATEST, 0, pose_schema},
-         {"broadcast", TAKT_EXCHANGE_BROADCAST, 0, pose_schema},
-         {"stream", TAKT_EXCHANGE_BROADCAST_RING, 8, pose_schema}}};
-    REQUIRE(takt_segment_open_or_create(name.c_str(), exchanges.data(), exchanges.size(), &segment) ==
-            TAKT_OK);
-  }
-  ~Shared() {
-    takt_segment_close(segment);
-    takt_segment_remove(name.c_str());
-  }
-  Shared(const Shared&) = delete;
-  Shared& operator=(const Shared&) = delete;
-
-  [[nodiscard]] takt_joint_hub* hub(std::uint32_t silent_cycles = 5) {
-    const std::array<takt_joint_safety, joints> safety{
-        {{TAKT_SAFE_HOLD, 0, 0.5, 1}, {TAKT_SAFE_HOLD, 0, 0, 0}, {TAKT_SAFE_RELEASE, 0, 0, 0}}};
-    takt_joint_hub* made = nullptr;
-    REQUIRE(takt_joint_hub_create(segment, "joints", "joint_slots", safety.data(), joints, 1'000'000,
-                                  silent_cycles, &made) == TAKT_OK);
-    return made;
-  }
-  [[nodiscard]] takt_joint_client* client(std::uint32_t slot) {
-    takt_joint_client* made = nullptr;
-    REQUIRE(takt_joint_client_create(segment, "joints", "joint_slots", slot, &made) == TAKT_OK);
-    return made;
-  }
-
-  std::string name;
-  takt_segment* segment = nullptr;
-
- private:
-  static inline int count = 0;
-};
-
-/// One cycle of the hub with ideal drives.
-std::int32_t cycle(takt_joint_hub* hub, std::array<takt_joint_reference, joints>& references,
-                   std::int64_t now_ns = 1) {
-  const std::int32_t taken = takt_joint_hub_take(hub, references.data(), joints);
-  std::array<takt_joint_measurement, joints> measured{};
-  for (std::size_t j = 0; j < joints; ++j) measured[j] = {references[j].position, references[j].velocity, 0};
-  return taken | takt_joint_hub_publish(hub, now_ns, measured.data(), joints);
-}
-
-/// One end of an exchange of elements with a schema.
-template <class End, auto create, auto destroy>
-class OpaqueEnd {
- public:
-  OpaqueEnd(takt_segment* segment, const char* name, const char* schema = pose_schema) {
-    REQUIRE(create(segment, name, schema, &end_) == TAKT_OK);
-  }
-  ~OpaqueEnd() { destroy(end_); }
-  OpaqueEnd(const OpaqueEnd&) = delete;
-  OpaqueEnd& operator=(const OpaqueEnd&) = delete;
-  // NOLINTNEXTLINE(google-explicit-constructor): as the pointer that C has
-  operator End*() const { return end_; }
-
- private:
-  End* end_ = nullptr;
-};
-using RingProducer = OpaqueEnd<takt_ring_producer, takt_ring_producer_create, takt_ring_producer_destroy>;
-using RingConsumer = OpaqueEnd<takt_ring_consumer, takt_ring_consumer_create, takt_ring_consumer_destroy>;
-using ValueWriter = OpaqueEnd<takt_value_writer, takt_value_writer_create, takt_value_writer_destroy>;
-using ValueReader = OpaqueEnd<takt_value_reader, takt_value_reader_create, takt_value_reader_destroy>;
-using StreamWriter = OpaqueEnd<takt_stream_writer, takt_stream_writer_create, takt_stream_writer_destroy>;
-using StreamReader = OpaqueEnd<takt_stream_reader, takt_stream_reader_create, takt_stream_reader_destroy>;
-
-std::int32_t read(takt_value_reader* reader, Pose& value) {
-  std::int32_t freshness = -1;
-  REQUIRE(takt_value_reader_read(reader, &value, sizeof value, &freshness) == TAKT_OK);
-  return freshness;
-}
-
-}  // namespace
-
-TEST_CASE("a process moves joints through the C API, and they are safe when it is gone") {
-  Shared shared;
-  takt_joint_hub* hub = shared.hub();
-  takt_joint_client* client = shared.client(1);
-  takt_joint_client* taken = nullptr;
-  CHECK(takt_joint_client_create(shared.segment, "joints", "joint_slots", 1, &taken) ==
-        TAKT_ERROR_PLATFORM_SLOT_TAKEN);
-  CHECK(takt_joint_client_create(shared.segment, "joints", "joint_slots", 3, &taken) ==
-        TAKT_ERROR_SHM_NO_SUCH_SLOT);
-  CHECK(takt_joint_client_create(shared.segment, "joints", "joints", 0, &taken) == TAKT_ERROR_SHM_WRONG_KIND);
-  std::array<takt_joint_reference, joints> references{};
-  std::int32_t is_new = 7;
-  CHECK(takt_joint_client_update(client, &is_new) == TAKT_OK);
-  CHECK(is_new == 0);
-  takt_joint_reference reference{0.25, 0.5, 0.125, 2, TAKT_JOINT_MODE_POSITION, 0};
-  CHECK(takt_joint_client_set(client, 0, &reference) == TAKT_ERROR_SHM_NOT_OWNER);
-  CHECK(takt_joint_client_want(client, 0b101) == TAKT_OK);
-  for (int i = 0; i < 2; ++i) {
-    CHECK(cycle(hub, references) == TAKT_OK);
-    CHECK(takt_joint_client_update(client, &is_new) == TAKT_OK);
-    CHECK(is_new == 1);
-    CHECK(takt_joint_client_publish(client, 77) == TAKT_OK);
-  }
-  CHECK(takt_joint_client_owned(client) == 0b101);
-  CHECK(takt_joint_client_granted(client) == 0b101);
-  CHECK(takt_joint_client_answer(client) == TAKT_JOINT_ANSWER_GRANTED);
-  CHECK(takt_joint_client_set(client, 0, &reference) == TAKT_OK);
-  reference.velocity = std::numeric_limits<double>::infinity();
-  CHECK(takt_joint_client_set(client, 0, &reference) == TAKT_ERROR_SHM_BAD_REFERENCE);
-  reference.mode = 4;
-  CHECK(takt_joint_client_set(client, 0, &reference) == TAKT_ERROR_SHM_UNKNOWN_MODE);
-  CHECK(takt_joint_client_publish(client, 78) == TAKT_OK);
-  CHECK(cycle(hub, references, 99) == TAKT_OK);
-  CHECK(references[0].position == 0.25);
-  CHECK(references[0].velocity == 0.5);
-  CHECK(references[0].acceleration == 0.125);
-  CHECK(references[0].effort == 2);
-  CHECK(references[0].mode == TAKT_JOINT_MODE_POSITION);
-  const takt_joint_image* image = takt_joint_hub_image(hub);
-  CHECK(image->cycle == 3);
-  CHECK(image->stamp_ns == 99);
-  CHECK(image->joints == joints);
-  CHECK(image->slots == 3);
-  CHECK(image->owner[0] == 1);
-  CHECK(image->owner[1] == TAKT_NO_OWNER);
-  CHECK(image->phase[0] == TAKT_JOINT_PHASE_DRIVEN);
-  CHECK(image->position[0] == 0.25);
-  CHECK(image->safe[0] == 0.5);
-  CHECK(image->sent_ns[1] == 78);
-  CHECK(takt_joint_client_update(client, nullptr) == TAKT_OK);
-  CHECK(std::memcmp(takt_joint_client_image(client), image, sizeof *image) == 0);
-  CHECK(takt_joint_client_reference(client, 0, &reference) == TAKT_OK);
-  CHECK(reference.position == 0.25);
-
-  takt_joint_client_destroy(client);
-  for (int i = 0; i < 6; ++i) {
-    CHECK(takt_joint_hub_image(hub)->owner[0] == 1);
-    CHECK(cycle(hub, references) == TAKT_OK);
-  }
-  CHECK(takt_joint_hub_image(hub)->owner[0] == TAKT_NO_OWNER);
-  CHECK(takt_joint_hub_image(hub)->phase[0] == TAKT_JOINT_PHASE_RETURNING);
-  CHECK(std::abs(references[0].position - 0.251) < 1e-12);  // at 1 rad/s
-  CHECK(references[2].mode == TAKT_JOINT_MODE_OFF);
-
-  takt_joint_hub_destroy(hub);
-  hub = shared.hub();  // another one continues
-  CHECK(cycle(hub, references) == TAKT_OK);
-  CHECK(takt_joint_hub_image(hub)->started == 10);
-  CHECK(std::abs(references[0].position - 0.252) < 1e-12);
-  takt_joint_hub_destroy(hub);
-}
+using namespace takt::test::capi;
 
 TEST_CASE("messages of any length go through a byte ring of the C API") {
   Shared shared;
@@ -348,18 +171,6 @@ TEST_CASE("what C declares has ends in C++, and the other way round") {
     }
     CHECK(is_pose(got, i));
   }
-}
-
-TEST_CASE("the image of a robot is a value like others") {
-  Shared shared;
-  takt_joint_hub* hub = shared.hub();
-  std::array<takt_joint_reference, joints> references{};
-  CHECK(cycle(hub, references) == TAKT_OK);
-  const ValueReader reader(shared.segment, "joints", takt_joint_image_schema());
-  takt_joint_image image{};
-  CHECK(takt_value_reader_read(reader, &image, sizeof image, nullptr) == TAKT_OK);
-  CHECK(std::memcmp(&image, takt_joint_hub_image(hub), sizeof image) == 0);
-  takt_joint_hub_destroy(hub);
 }
 
 TEST_CASE("ends that cannot be are refused, and leave their slots free") {
@@ -547,31 +358,6 @@ TEST_CASE("segments that cannot be are refused, and NULL is answered, everywhere
   takt_byte_consumer_destroy(nullptr);
   takt_joint_client_destroy(nullptr);
   takt_joint_hub_destroy(nullptr);
-}
-
-TEST_CASE("a hub that cannot be is refused, and leaves its slots free") {
-  Shared shared;
-  takt_joint_hub* hub = nullptr;
-  std::array<takt_joint_safety, 65> safety{};
-  const auto create = [&](std::size_t count, std::int64_t period_ns) {
-    return takt_joint_hub_create(shared.segment, "joints", "joint_slots", safety.data(), count, period_ns, 5,
-                                 &hub);
-  };
-  CHECK(create(0, 1) == TAKT_ERROR_SHM_BAD_EXTENT);
-  CHECK(create(65, 1) == TAKT_ERROR_SHM_BAD_EXTENT);
-  CHECK(create(3, 0) == TAKT_ERROR_SHM_OUT_OF_DOMAIN);
-  safety[2].behaviour = 2;
-  CHECK(create(3, 1) == TAKT_ERROR_CAPI_BAD_ARGUMENT);
-  safety[2] = {TAKT_SAFE_HOLD, 0, std::numeric_limits<double>::quiet_NaN(), 1};
-  CHECK(create(3, 1) == TAKT_ERROR_SHM_OUT_OF_DOMAIN);
-  CHECK(hub == nullptr);
-  hub = shared.hub();
-  std::array<takt_joint_reference, joints> references{};
-  CHECK(takt_joint_hub_take(hub, references.data(), 2) == TAKT_ERROR_SHM_BAD_EXTENT);
-  takt_joint_hub* second = nullptr;
-  CHECK(takt_joint_hub_create(shared.segment, "joints", "joint_slots", safety.data(), 2, 1, 5, &second) ==
-        TAKT_ERROR_PLATFORM_SLOT_TAKEN);
-  takt_joint_hub_destroy(hub);
 }
 
 TEST_CASE("what the manual calls real-time safe of shared memory is") {

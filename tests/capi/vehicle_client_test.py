@@ -96,7 +96,7 @@ class VehicleClientTest(unittest.TestCase):
         counters = link.counters()
         self.assertEqual((counters.accepted, counters.sent, counters.commands, counters.stops), (55, 55, 50, 0))
 
-    def test_silence_stops_it_and_it_goes_on_only_when_told(self):
+    def test_silence_stops_it_and_it_goes_on_only_when_commanded(self):
         link = self.link
         link.run(100, (0.1, 0.5, 0))
         link.run(120, cut=True)

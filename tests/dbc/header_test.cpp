@@ -131,7 +131,7 @@ TEST_CASE("a file called as a keyword or a function of C gives a name space that
   CHECK(has(header_of(drive, {"1 drive.dbc", "", ""}), "namespace can_1_drive_dbc {"));
 }
 
-TEST_CASE("values with the same text are told apart by the values, and the same values by numbers") {
+TEST_CASE("values with the same text are distinguished by the values, and the same values by numbers") {
   std::string text =
       "BU_: A\nBO_ 1 M: 8 A\n SG_ a : 0|8@1- (1,0) [0|0] \"\" A\nVAL_ 1 a 1 \"on\" 2 \"off\" -3 \"On\"";
   for (int i = 0; i < 3000; ++i) text += " 4 \"off\"";

@@ -74,7 +74,7 @@ class CommandLine(unittest.TestCase):
                     self.assertEqual((refused.returncode, refused.stdout), (2, ""))
                     self.assertEqual(refused.stderr, f"{prefix}: {why}. Commands: {names}\nSee: {prefix} --help\n")
 
-    def test_a_mistake_in_arguments_is_told_by_the_command_that_has_it(self):
+    def test_a_mistake_in_arguments_is_reported_by_the_command_that_has_it(self):
         for arguments, why in ((["run"], "ROBOT is required"), (["run", "arm6", "--surprise"], "--surprise"), (["cancel", "0"], "'0' is no"),
                                (["move", "elbow_joint", "nan"], "'nan' is not a finite number"), (["run", "arm6", "--overwrite"], "--record"),
                                (["move", "elbow_joint", "1", "--duration", "0"], "'0' is not a finite number above 0")):

@@ -58,7 +58,7 @@ class DriveTest(unittest.TestCase):
 
 
 class TerminalTest(DriveTest):
-    def test_keys_drive_the_vehicle_and_what_becomes_of_it_is_told(self):
+    def test_keys_drive_the_vehicle_and_its_state_is_shown(self):
         self.start_vehicle()
         terminal = Terminal(TAKT, "drive", "--plain", "--hold", "1000", *self.near, columns=COLUMNS)
         self.addCleanup(terminal.close)

@@ -1,4 +1,4 @@
-// Forwards datagrams between two programs over the loopback interface, with the faults of faulty_way.hpp of
+// Forwards datagrams between two programs over the loopback interface, with the faults of faulty_path.hpp of
 // tests/support. Each direction has its own seed. It runs until it is ended, and then prints its counters.
 //
 //   takt_udp_fault_proxy NEAR_LOCAL NEAR_PEER FAR_LOCAL FAR_PEER [NAME=VALUE]...
@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "support/faulty_way.hpp"
+#include "support/faulty_path.hpp"
 #include "takt/platform/steady_clock.hpp"
 #include "takt/platform/udp_socket.hpp"
 #include "takt/secure/envelope.hpp"
@@ -31,7 +31,7 @@ using platform::UdpSocket;
 namespace {
 
 struct Arguments {
-  test::WayFaults faults;
+  test::PathFaults faults;
   std::uint64_t seed = 1;
   double garbage = 0;
   double of_garbage = 0;
@@ -42,7 +42,7 @@ bool read(const std::string& text, Arguments& arguments) {
   if (equals == std::string::npos) return false;
   const std::string name = text.substr(0, equals);
   const double value = std::strtod(text.c_str() + equals + 1, nullptr);
-  test::WayFaults& faults = arguments.faults;
+  test::PathFaults& faults = arguments.faults;
   if (name == "loss") return faults.loss = value, true;
   if (name == "duplicate") return faults.duplicate = value, true;
   if (name == "corrupt") return faults.corrupt = value, true;
@@ -70,7 +70,7 @@ struct Heard {
 };
 
 /// Forwards from one socket to the other.
-void carry(UdpSocket& from, test::FaultyWay& way, UdpSocket& to, Time now, Heard& heard) {
+void carry(UdpSocket& from, test::FaultyPath& way, UdpSocket& to, Time now, Heard& heard) {
   std::array<std::uint8_t, 65536> buffer;
   while (const auto size = from.receive(buffer, Duration(0))) {
     heard.times.push_back(now);
@@ -140,7 +140,7 @@ void say(const char* name, const platform::UdpCounters& counters) {
              counters.dropped);
 }
 
-void say(const char* way, const test::WayCounters& counters) {
+void say(const char* way, const test::PathCounters& counters) {
   fmt::print("{}: {} taken, {} lost, {} doubled, {} corrupted, {} held back\n", way, counters.taken,
              counters.lost, counters.doubled, counters.corrupted, counters.held_back);
 }
@@ -158,8 +158,8 @@ int main(int count, char** words) {
   const sigset_t signals = tools::block_ending_signals();
   UdpSocket near = open(words[1], words[2]);
   UdpSocket far = open(words[3], words[4]);
-  test::FaultyWay there(arguments.faults, arguments.seed);
-  test::FaultyWay back(arguments.faults, arguments.seed + 1);
+  test::FaultyPath there(arguments.faults, arguments.seed);
+  test::FaultyPath back(arguments.faults, arguments.seed + 1);
   const platform::SteadyClock clock;
   std::optional<Garbage> garbage;
   Heard heard_there, heard_back;

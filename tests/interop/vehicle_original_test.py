@@ -159,19 +159,19 @@ class OriginalTest(unittest.TestCase):
         self.wait_for_speed(vehicle)
         self.check_in_counts(vehicle)
 
-    def test_what_came_instead_is_told_where_nothing_is_heard(self):
+    def test_other_datagrams_are_reported_where_nothing_is_heard(self):
         vehicle = Vehicle(self, self.address(self.near))
         self.start_drive("--peer", self.far, "--required", "traction")
         line = self.line_with("received")
         self.assertRegex(line, f"nothing was received from {self.far} at {self.near}; [1-9][0-9]* datagrams came from "
                                f"{place(vehicle.socket)}: .*--peer 127.0.0.1:any")
 
-    def test_nothing_at_all_is_told_too(self):
+    def test_silence_is_reported_too(self):
         self.start_drive("--peer", self.far)
         line = self.line_with("received")
         self.assertEqual(line, f"nothing was received from {self.far} at {self.near}\n")
 
-    def test_why_none_of_what_was_received_is_valid_is_told(self):
+    def test_the_reason_why_no_datagram_is_valid_is_reported(self):
         Sender(self, self.address(self.near), lambda: b"Hello there!\n")
         self.start_drive("--peer", "127.0.0.1:any")
         line = self.line_with("received")

@@ -384,7 +384,7 @@ class ConsoleTest(Wire):
         self.assertIn("systems are still broken: type well", advised)
         self.assertIn("halted: no control frame for 200 ms; type recover", advised)
 
-    def test_a_log_that_cannot_be_written_is_told_and_the_program_fails(self):
+    def test_a_log_that_cannot_be_written_is_reported_and_the_program_fails(self):
         for program, link in (("drive", self.driver_link), ("vehicle-sim", self.vehicle_link)):
             failed = subprocess.run([TAKT, program, "--plain", *link, "--duration", "0.1", "--log", "/dev/full"], capture_output=True,
                                     text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
@@ -422,7 +422,7 @@ class NamespaceTest(Wire):
         super().setUp()
         self.start(["ip", "netns", "exec", self.far, TAKT], ["ip", "netns", "exec", self.near, TAKT])
 
-    def test_a_cut_cable_stops_the_vehicle_and_only_being_told_lets_it_go_on(self):
+    def test_a_cut_cable_stops_the_vehicle_and_only_a_reset_lets_it_go_on(self):
         self.get_going()
         sh("ip", "-n", self.near, "link", "set", "va", "down")
         since = time.monotonic()
@@ -471,7 +471,7 @@ class LoopTest(Wire):
             json.dump(vehicle, file)
         return ["--vehicle", self.file("vehicle.json")]
 
-    def test_a_vehicle_of_another_description_drives_as_it_is_told(self):
+    def test_a_vehicle_of_another_description_drives_as_commanded(self):
         vehicle = self.describe_vehicle(
             wheelbase=1.1, track=0.9, wheel_radius=0.2, steering={"limit": 0.6, "rate": 1.1},
             units={"speed": 0.004, "angle": -0.0005, "odometer": 0.002, "steer": -0.0002, "full_throttle": 3000, "full_brake": 511},

@@ -197,7 +197,7 @@ TEST_CASE("a line that drips is refused by time, and an idle client is not") {
   CHECK(idle.line() == "still here");
 }
 
-TEST_CASE("one client too many is told so, and has its place when another leaves") {
+TEST_CASE("one client too many is rejected with the reason, and accepted when another leaves") {
   LineServerOptions options;
   options.max_clients = 3;
   Running running(options);

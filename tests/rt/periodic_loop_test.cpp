@@ -73,7 +73,7 @@ TEST_CASE("the first call is due at the start asked for, or at once when that ha
   CHECK(late.front().lateness == Duration(0));
 }
 
-TEST_CASE("a cycle is told how long the one before it took") {
+TEST_CASE("a cycle gets the duration of the one before it") {
   const auto seen = ticks(every_millisecond(), {Duration(300), Duration(500), Duration(0)});
   CHECK(seen[0].busy == Duration(0));
   CHECK(seen[1].busy == Duration(300));
@@ -92,7 +92,7 @@ TEST_CASE("skip: a late loop goes on at the next multiple ahead and counts what 
   CHECK(seen[3].lateness == Duration(0));
 }
 
-TEST_CASE("a cycle is told how many periods passed without one, under every policy") {
+TEST_CASE("a cycle gets the number of periods without one, under every policy") {
   const std::vector<Duration> busy{ms, 3 * ms, ms / 10, 11 * ms / 2, Duration(0), Duration(0)};
   const auto missed = [&](OverrunPolicy policy) {
     std::vector<std::uint64_t> counts;

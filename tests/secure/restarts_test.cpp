@@ -9,7 +9,7 @@
 
 #include "secure/secure_pair.hpp"
 #include "support/adversary.hpp"
-#include "support/faulty_way.hpp"
+#include "support/faulty_path.hpp"
 #include "support/random.hpp"
 
 using namespace takt;
@@ -20,7 +20,7 @@ using test::SecurePair;
 
 namespace {
 
-const test::WayFaults bad_network{
+const test::PathFaults bad_network{
     .loss = 0.2, .duplicate = 0.1, .corrupt = 0.05, .reorder = 0.1, .delay = 20ms, .jitter = 15ms};
 /// Four datagrams have to arrive, and in time, so about one handshake in three succeeds. This many failures
 /// happen once in a billion runs.
@@ -108,7 +108,7 @@ class World {
 
   [[nodiscard]] Urgency any_urgency() { return random_() % 4 == 0 ? Urgency::stop : Urgency::ordinary; }
 
-  void send(test::FaultyWay& way, const Bytes& datagram) {
+  void send(test::FaultyPath& way, const Bytes& datagram) {
     if (datagram.empty()) return;
     way.take(datagram, now_);
     recorded_.push_back(datagram);
@@ -145,7 +145,7 @@ class World {
   }
 
   std::mt19937_64 random_;
-  test::FaultyWay there_, back_;
+  test::FaultyPath there_, back_;
   SecurePair pair_;
   Time now_ = begin;
   Duration commander_clock_{}, vehicle_clock_{};

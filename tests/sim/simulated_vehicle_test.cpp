@@ -86,7 +86,7 @@ TEST_CASE("by another table it tells of the systems and fields that this has, as
   CHECK(traction.odometer == doctest::Approx(rig.plant().travelled() * 1000).epsilon(0.001));
 }
 
-TEST_CASE("it drives as it is told, and says what it does in the units that were agreed on") {
+TEST_CASE("it drives as commanded, and reports its motion in the agreed units") {
   Rig rig;
   rig.start();
   rig.command = {0.2, 0.5, 0};

@@ -65,7 +65,7 @@ TEST_CASE("the client drives nothing before the whole vehicle runs") {
   CHECK(rig.client.telemetry().counters().lost == 0);
 }
 
-TEST_CASE("a silent vehicle is stopped, though it still hears, and drives again only when told") {
+TEST_CASE("a silent vehicle is stopped, though it still hears, and drives again only when commanded") {
   Rig rig = driving();
   rig.machine.set_faults({.silent = true});
   rig.drive({0.1, 0.6, 0}, 150ms);
@@ -82,7 +82,7 @@ TEST_CASE("a silent vehicle is stopped, though it still hears, and drives again 
   CHECK(rig.plant().speed() > 1);
 }
 
-TEST_CASE("a cable that is cut stops the vehicle by itself, and both ends must be told before it drives") {
+TEST_CASE("a cable that is cut stops the vehicle by itself, and both ends must be reset before it drives") {
   Rig rig = driving();
   rig.is_cut = true;
   rig.drive({0.1, 0.6, 0}, 211ms);
@@ -190,7 +190,7 @@ TEST_CASE("a commander with another key drives nothing and hears nothing") {
   CHECK(rig.machine.counters().sent == 0);
 }
 
-TEST_CASE("an emergency stop brings the vehicle to a stand in each category, and holds it until told") {
+TEST_CASE("an emergency stop brings the vehicle to a stand in each category, and holds it until reset") {
   for (const auto category : {StopCategory::category_0, StopCategory::category_1, StopCategory::category_2}) {
     CAPTURE(static_cast<int>(category));
     Rig rig = driving();

@@ -305,7 +305,7 @@ TEST_CASE(
   for (const Frame& frame : received(deaf)) CHECK(frame.error);
 }
 
-TEST_CASE("what a node is told of its counters is what they are, over any faults") {
+TEST_CASE("a node reads its true counters, over any faults") {
   auto random = test::generator(3);
   for (std::size_t run = 0; run < test::count(50); ++run) {
     VirtualCanBus bus;

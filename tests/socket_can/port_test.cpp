@@ -176,7 +176,7 @@ TEST_CASE(
   check_passes(*port, "can0");
 }
 
-TEST_CASE("a controller that leaves the bus is told with the frames, and its restart, too" NEEDS_CAN) {
+TEST_CASE("bus-off of the controller is reported with the frames, and its restart, too" NEEDS_CAN) {
   const auto port = open_port("vcan0");
   std::array<can::Frame, 8> frames;
   inject_error("vcan0", CAN_ERR_BUSOFF);

@@ -59,7 +59,7 @@ struct Close {
 
 }  // namespace
 
-TEST_CASE("running before, next after, and between them a way without a step that keeps the limits") {
+TEST_CASE("running before, next after, and between them a motion without a step that keeps the limits") {
   auto random = test::generator(130);
   std::size_t in_time = 0, late = 0, further = 0;
   for (std::size_t i = 0; i < test::count(1'500); ++i) {

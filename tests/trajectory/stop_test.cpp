@@ -35,7 +35,7 @@ TEST_CASE("a stop from rest is no motion") {
   CHECK(stop.at(9) == MotionState{1.5, 0, 0});
 }
 
-TEST_CASE("a stop takes the time and the way that the textbook says") {
+TEST_CASE("a stop takes the time and the distance of the textbook") {
   // v = 2, a = 4, j = 8: half a second each up and down and no hold. So the distance is v T / 2 with T = v/a
   // + a/j.
   const StopMotion stop = plan_stop(MotionState{0, 2, 0}, limits_of(2, 4, 8));

@@ -284,7 +284,7 @@ TEST_CASE("a joint without limits moves along with others, or as the times say")
   }
 }
 
-TEST_CASE("whether the motion goes through its waypoints or stops at each is told") {
+TEST_CASE("the result says whether the motion goes through its waypoints or stops at each") {
   auto random = test::generator(85);
   std::size_t through_them = 0;
   std::size_t stopped = 0;

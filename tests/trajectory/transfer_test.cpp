@@ -189,7 +189,7 @@ TEST_CASE("a joint that moves fast arrives at once or only after it has turned b
   CHECK(transfer.not_less_than(late) == late);
 }
 
-TEST_CASE("who plans again on the way gets the rest of the motion") {
+TEST_CASE("a new plan during the motion gives the rest of it") {
   auto random = test::generator(104);
   for (std::size_t i = 0; i < test::count(3'000); ++i) {
     const auto problem = any_problem<double>(random);

@@ -55,7 +55,7 @@ TEST_CASE("whole turns are taken off exactly, wherever the joint has turned to")
   CHECK(nearest_equivalent(3.1, -3.1) == doctest::Approx(3.1 - turn<double>));
 }
 
-TEST_CASE("half a turn goes the way that the angle says") {
+TEST_CASE("half a turn goes in the direction of the angle's sign") {
   constexpr double half = turn<double> / 2;
   CHECK(nearest_equivalent(half, 0.0) == half);
   CHECK(nearest_equivalent(-half, 0.0) == -half);
@@ -71,7 +71,7 @@ TEST_CASE("what is no angle has no equivalent") {
   CHECK_FALSE(std::isfinite(nearest_equivalent(0.0, -infinity)));
 }
 
-TEST_CASE("waypoints of wrapped joints take the short way, those of the others stay") {
+TEST_CASE("waypoints of wrapped joints take the short direction, those of the others stay") {
   auto random = test::generator(71);
   for (std::size_t n = 0; n < test::count(2000); ++n) {
     const std::size_t joints = 1 + n % 5;

@@ -107,11 +107,11 @@ TAKT_API void takt_robot_reset(takt_robot* robot);
  * Real-time safe. */
 TAKT_API int32_t takt_robot_get_state(const takt_robot* robot, takt_robot_state* state);
 
-/* Takes the oldest unread report, one line for people. It is a change of state with its reason, joint and bus,
- * the granted real-time set-up, or a change of a server at serve_at. *length is its length without the NUL; 0
- * if there is none. *is_failure is 1 for a line for the error stream, else 0. Both pointers may be NULL. Does
- * not wait. Up to 64 changes of state are kept. Errors:
- * TAKT_ERROR_CAPI_BUFFER_TOO_SMALL (*length is the size needed, and the report stays). */
+/* Takes the oldest unread report, one line for people. It is a change of state with its reason, joint and
+ * bus, the granted real-time set-up, or a change of a server at serve_at. *length is its length without the
+ * NUL; 0 if there is none. *is_failure is 1 for a line for the error stream, else 0. Both pointers may be
+ * NULL. Does not wait. Up to 64 changes of state are kept. Errors: TAKT_ERROR_CAPI_BUFFER_TOO_SMALL
+ * (*length is the size needed, and the report stays). */
 TAKT_API int32_t takt_robot_next_report(takt_robot* robot, char* text, size_t size, size_t* length,
                                         int32_t* is_failure);
 

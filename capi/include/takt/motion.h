@@ -235,8 +235,8 @@ TAKT_API int32_t takt_motion_client_state(takt_motion_client* client, takt_robot
 /* ---- the wire protocol ---- */
 
 /* The two functions below exchange messages of the wire protocol as text, for requests without a function
- * above. takt/motion/wire.hpp documents the protocol. The "id" of a request comes back with every answer to
- * it. */
+ * above. include/takt/motion/PROTOCOL.md documents it. The "id" of a request comes back with every answer
+ * to it. */
 
 /* Sends one request, for example {"subscribe":{"rate":10}}, and does not wait. An invalid request is not
  * sent. Errors: TAKT_ERROR_MOTION_MALFORMED, _UNKNOWN_REQUEST, ... */

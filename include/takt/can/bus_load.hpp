@@ -7,8 +7,8 @@
 //                                  can::PlannedFrame{.length = 0, .period = 1ms}};
 //
 //     constexpr can::BusLoad load = *can::bus_load(plan, {1'000'000}, 1ms);
-//     load.worst.time      5455 us = 40 * 135 + 55: more than five times the cycle
-//     load.fits()          false; two CAN FD buses with packed commands need 808 us each
+//     static_assert(load.worst.time > 0.005);  // 5455 us = 40 * 135 + 55: more than five times the cycle
+//     static_assert(!load.fits());             // two CAN FD buses with packed commands need 808 us each
 //
 // BusMeter takes every frame of a running bus. It gives the load of the last moments. For each watched
 // message it gives the rate, the jitter and the number of missing frames.

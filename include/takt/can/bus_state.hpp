@@ -1,7 +1,7 @@
 // Error frames of Linux's SocketCAN, decoded into a plain struct, and a summary of them for a bus.
 //
 //     if (const auto report = can::decode_bus_report(frame)) health.note(*report);
-//     if (health.state == can::BusState::bus_off) ...
+//     if (health.state == can::BusState::bus_off) stop();
 //
 // Other transports and simulated buses report in the same form. Pure, real-time safe, usable in constant
 // expressions. Frames may hold any bytes.

@@ -48,6 +48,7 @@ class InterfaceName {
     return name;
   }
 
+  /// Returns the name; valid as long as this object.
   [[nodiscard]] constexpr std::string_view text() const noexcept { return {letters_.data(), size_}; }
 
   friend constexpr bool operator==(const InterfaceName&, const InterfaceName&) = default;
@@ -57,6 +58,7 @@ class InterfaceName {
   std::uint8_t size_ = 0;
 };
 
+/// Whether the host received or sent the frame; unknown if the line does not tell.
 enum class Direction : std::uint8_t { unknown, received, transmitted };
 
 /// One line of a log. The frame's stamp is the log's time, usually since 1970. The log does not contain the

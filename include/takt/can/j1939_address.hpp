@@ -5,9 +5,10 @@
 //     auto claim = *AddressClaim::create(name, 0x80);
 //     claim.start(now);
 //
-//     each cycle:  for (frame : received) claim.receive(frame, now);
-//                  while (const auto frame = claim.next_frame(now)) bus.send({&*frame, 1});
-//                  if (claim.address()) ... the address may be used
+//     // Each cycle:
+//     for (const Frame& frame : received) claim.receive(frame, now);
+//     while (const auto frame = claim.next_frame(now)) bus.send({&*frame, 1});
+//     if (const auto address = claim.address()) send_as(*address);  // it may be used
 //
 // The device must not receive its own frames; a claim with its own NAME is ignored. The commanded address is
 // not supported. Real-time safe. One thread.
@@ -77,6 +78,7 @@ class AddressClaim {
     return *make_frame({.pgn = pgn_address_claimed, .source = address_}, data);
   }
 
+  /// Returns the progress of the claim.
   [[nodiscard]] constexpr State state() const noexcept { return state_; }
   /// Returns the address that may be used; nullopt without one.
   [[nodiscard]] constexpr std::optional<std::uint8_t> address() const noexcept {

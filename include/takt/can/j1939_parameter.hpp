@@ -45,6 +45,7 @@ enum class Presence : std::uint8_t {
 [[nodiscard]] constexpr std::uint32_t j1939_group_mask(std::uint32_t id) noexcept {
   return (id >> 16 & 0xFF) < 240 ? 0x03FF'0000 : 0x03FF'FF00;
 }
+/// Returns the number of the parameter group of a 29-bit identifier.
 [[nodiscard]] constexpr std::uint32_t j1939_group_of(std::uint32_t id) noexcept {
   return (id & j1939_group_mask(id)) >> 8;
 }

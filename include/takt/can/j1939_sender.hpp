@@ -2,12 +2,12 @@
 // Sans-I/O; takt/can/j1939_transport.hpp is the receiving end.
 //
 //     TransportSender sender(own_address);
-//     sender.start(pgn, destination, data, now);
+//     (void)sender.start(pgn, destination, data, now);
 //
-//     each cycle:  for (frame : received) sender.receive(frame, now);
-//                  sender.poll(now);
-//                  while (const auto frame = sender.next_frame(now)) bus.send({&*frame, 1});
-//                  if (sender.state() == TransportSender::State::done) ...
+//     // Each cycle, until state() is done or failed:
+//     for (const Frame& frame : received) sender.receive(frame, now);
+//     sender.poll(now);
+//     while (const auto frame = sender.next_frame(now)) bus.send({&*frame, 1});
 //
 // A device may send one broadcast and one message to each other device at a time: use one sender for each. A
 // frame that the bus does not take is lost, so call next_frame() only when the bus has room. Real-time safe.
@@ -111,6 +111,7 @@ class TransportSender {
     if (is_busy()) give_up(AbortReason::other);
   }
 
+  /// Returns the progress of the current or last message.
   [[nodiscard]] constexpr State state() const noexcept { return state_; }
   /// Returns whether a message is in progress.
   [[nodiscard]] constexpr bool is_busy() const noexcept {

@@ -5,11 +5,12 @@
 //
 //     TransportReceiver<4> receiver(own_address);
 //
-//     each cycle:  for (frame : received)
-//                    if (const auto event = receiver.receive(frame, now)) ... event->message ...
+//     // Each cycle:
+//     for (const Frame& frame : received)
+//       if (const auto event = receiver.receive(frame, now)) take(*event);
 //
-//                  while (const auto event = receiver.poll(now)) ...        // aborted messages
-//                  while (const auto frame = receiver.next_frame()) bus.send({&*frame, 1});
+//     while (const auto event = receiver.poll(now)) take(*event);  // aborted messages
+//     while (const auto frame = receiver.next_frame()) bus.send({&*frame, 1});
 //
 // Each source can have one broadcast and one message to this device in progress. These are separate sessions
 // and never mix. The memory is inside the object: `Sessions` times 1785 bytes. A sender with many addresses
@@ -60,6 +61,7 @@ enum class AbortReason : std::uint8_t {
   replaced = 254,  ///< never in a frame: the sender started a new message
 };
 
+/// The control byte of a connection management message (SAE J1939-21).
 enum class Control : std::uint8_t { rts = 16, cts = 17, end = 19, bam = 32, abort = 255 };
 
 /// Returns the number of packets of a message of `length` bytes.
@@ -171,6 +173,7 @@ class TransportReceiver {
     return frame;
   }
 
+  /// Returns the counts since the start.
   [[nodiscard]] constexpr const Counters& counters() const noexcept { return counters_; }
   /// The number of messages in progress.
   [[nodiscard]] constexpr std::size_t open_sessions() const noexcept {

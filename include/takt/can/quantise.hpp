@@ -41,6 +41,7 @@ inline constexpr unsigned small_bits = 51;
 inline constexpr double small_magnitude = 2251799813685248.0;  // 2^51
 /// 1.5 * 2^52. A sum with it has no fraction, for either sign, and its low 51 bits are those of the integer.
 inline constexpr double small_shift = 6755399441055744.0;
+/// Rounds to the nearest integer, half to even. The magnitude must be below small_magnitude.
 [[nodiscard]] constexpr double round_small(double value) noexcept {
   return value + small_shift - small_shift;
 }

@@ -3,7 +3,7 @@
 //     auto log = *candump::LogFile::open("drive.log");
 //     platform::SteadyClock clock;
 //
-//     const std::array routes = {candump::Route<Bus>{*candump::InterfaceName::create("can0"), &bus}};
+//     const std::vector<candump::Route<Bus>> routes{{*candump::InterfaceName::create("can0"), &bus}};
 //     auto replay = *candump::make_replay(log, std::span(routes), clock, 2.0);  // twice as fast
 //     replay.run();                                                   // or step() in your own loop
 //
@@ -68,6 +68,7 @@ class Replay {
     while (const auto due = step()) clock_->sleep_until(*due);
   }
 
+  /// Returns the counts since the start.
   [[nodiscard]] const ReplayCounters& counters() const noexcept { return counters_; }
   /// The first line that could not be parsed.
   [[nodiscard]] const std::optional<LineError>& first_bad_line() const noexcept { return first_bad_line_; }

@@ -28,12 +28,12 @@
 // - byte 2  watchdog, 1 to 255 ms
 // - byte 3  reserved, 0
 // - then 10 bytes for each slot:
-//     - +0  flags: b0 addressed, b1 enable, b2 clear fault, b4-5 mode, others 0.
-//       A drive ignores and does not answer a slot without `addressed`.
-//       Mode: 0 position, 1 velocity, 2 torque.
-//     - +1  position, 4 bytes
-//     - +5  velocity, 3 bytes: feed-forward in mode position, reference in mode velocity
-//     - +8  torque, 2 bytes: feed-forward in modes position and velocity, reference in mode torque
+//   - +0  flags: b0 addressed, b1 enable, b2 clear fault, b4-5 mode, others 0.
+//     A drive ignores and does not answer a slot without `addressed`.
+//     Mode: 0 position, 1 velocity, 2 torque.
+//   - +1  position, 4 bytes
+//   - +5  velocity, 3 bytes: feed-forward in mode position, reference in mode velocity
+//   - +8  torque, 2 bytes: feed-forward in modes position and velocity, reference in mode torque
 //
 // DriveReply
 // - byte 0  sequence of the answered command
@@ -86,7 +86,9 @@ inline constexpr double torque_unit = 1.0 / (1 << 5);     ///< N m
   return static_cast<std::uint8_t>((node - 1U) % slots_per_group);
 }
 
+/// The quantity that a drive follows.
 enum class Mode : std::uint8_t { position = 0, velocity = 1, torque = 2 };
+/// The state of a drive.
 enum class State : std::uint8_t { off = 0, ready = 1, fault = 2 };
 
 /// The reason for State::fault. JointFeedback::fault has the same numbers; 256 and above are faults that the

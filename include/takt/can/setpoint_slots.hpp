@@ -5,8 +5,9 @@
 //     can::SetpointSlots<> slots;
 //     const std::size_t hip = *slots.add(0), gripper = *slots.add(1);  // at set-up; priority 0 goes first
 //
-//     each cycle:  slots.put(hip, frame, now + period);                // replaces one that still waits
-//                  slots.flush(bus, now);
+//     // Each cycle:
+//     slots.put(hip, frame, now + period);  // replaces one that still waits
+//     slots.flush(bus, now);
 //
 // Setpoints of one priority are sent in the order of put(). A setpoint for which the bus had no room goes
 // first next time, and a newer value keeps its place. Then follows the message that was sent longest ago. So
@@ -173,6 +174,7 @@ class SetpointSlots {
   [[nodiscard]] constexpr bool waiting(std::size_t slot) const noexcept {
     return slot < count_ && slots_[slot].number > sent_;
   }
+  /// Returns the number of orders that wait to be sent.
   [[nodiscard]] constexpr std::size_t orders_waiting() const noexcept { return orders_waiting_; }
 
   /// The counters of one slot, to see which message starves. Zeros if there is no such slot.

@@ -248,6 +248,7 @@ class Decoder {
     return std::nullopt;
   }
 
+  /// Returns the counts since the start.
   [[nodiscard]] constexpr const Counters& counters() const noexcept { return counters_; }
 
  private:

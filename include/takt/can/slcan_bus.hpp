@@ -4,7 +4,7 @@
 //     auto line = *platform::SerialLine::open("/dev/ttyACM0", 1'000'000);
 //     platform::SteadyClock clock;
 //     can::SlcanBus bus(line, clock);
-//     if (!bus.open(1'000'000)) ...         // sends C, S8, O to the adapter
+//     if (!bus.open(1'000'000)) give_up();  // sends C, S8, O to the adapter
 //     bus.send(frames); bus.receive(frames);
 //
 // Limits of the protocol: an adapter confirms commands without naming them, and drops frames if its own queue
@@ -117,6 +117,7 @@ class SlcanBus {
   /// The number of bytes that the port has not taken yet.
   [[nodiscard]] std::size_t waiting() const noexcept { return end_ - begin_; }
 
+  /// Returns the counts since the start.
   [[nodiscard]] const SlcanCounters& counters() const noexcept { return counters_; }
 
  private:

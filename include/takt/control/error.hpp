@@ -17,6 +17,7 @@ enum class Errc : std::uint16_t {
   wrong_size = 5,
 };
 
+/// Returns this room's number, for Error.
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::control; }
 
 /// The message of an error, without a full stop at its end.

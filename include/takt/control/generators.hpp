@@ -59,7 +59,7 @@ using Sinusoid = BasicSinusoid<double>;
 
 /// A sine whose frequency rises or falls exponentially. It spends equal time in each octave, as
 /// identification requires.
-///     A sin(2 pi f0 L (e^(t/L) - 1)),   L = duration / ln(f1/f0)   (Farina, 2000)
+///   A sin(2 pi f0 L (e^(t/L) - 1)),   L = duration / ln(f1/f0)   (Farina, 2000)
 /// For f1 = f0 it is the limit A sin(2 pi f0 t).
 template <class Scalar>
 class BasicSineSweep {

@@ -5,8 +5,8 @@
 //
 // With the desired x_d, v_d, a_d, the proxy x, v and the joint q, w:
 //
-//     a = a_d + 2 l (v_d - v) + l^2 (x_d - x)                  critically damped (bandwidth l), limited
-//     f = m a + k_p (x - q) + k_d (v - w) + I,    I += h k_i (x - q)  both limited
+//   a = a_d + 2 l (v_d - v) + l^2 (x_d - x)                  critically damped (bandwidth l), limited
+//   f = m a + k_p (x - q) + k_d (v - w) + I,    I += h k_i (x - q)  both limited
 //
 // Here v and x are those at the end of the period h. This is Euler's implicit rule: a double pole at 1/(1 + l
 // h), stable for every l h. The idea is that of the PR2's LimitedProxy. As there, the proxy approaches x_d

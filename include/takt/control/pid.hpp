@@ -7,10 +7,10 @@
 //
 // With set-point r, measurement y, period h, e = r - y and feed-forward f, one step is
 //
-//     u = kp (b r - y) + I + kd D + f                       output = u within [output_min, output_max]
-//     D = (Tf D' + (c r - y) - (c r' - y')) / (Tf + h)      filtered by 1/(Tf s + 1); ' means one step ago
+//   u = kp (b r - y) + I + kd D + f                       output = u within [output_min, output_max]
+//   D = (Tf D' + (c r - y) - (c r' - y')) / (Tf + h)      filtered by 1/(Tf s + 1); ' means one step ago
 //
-//     I = I' + h ki e                                       integrated as the form says
+//   I = I' + h ki e                                       integrated as the form says
 //
 // Here b weights the set-point in the proportional part, and c in the derivative. The default c = 0,
 // derivative on measurement, gives no kick when the set-point steps. Sources: Astrom & Hagglund, "Advanced

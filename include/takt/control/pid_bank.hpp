@@ -38,6 +38,7 @@ class BasicPidBank {
     return bank;
   }
 
+  /// Returns the number of controllers.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
   /// Replaces the gains of controller i and keeps its state, as BasicPid::set(). Errors: wrong_size (no such

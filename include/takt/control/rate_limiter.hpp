@@ -135,7 +135,7 @@ class BasicRateLimiter {
   /// With one, the rate falls by d = j h per period. Let a be the acceleration limit and a + e with 0 < e <=
   /// d the last rate above it, in period n. Before period n the value must still be below zero:
   ///
-  ///     h ((n - 1) (a + e) + d n (n - 1)/2) <= way,      first rate a + e + (n - 1) d
+  ///   h ((n - 1) (a + e) + d n (n - 1)/2) <= way,      first rate a + e + (n - 1) d
   [[nodiscard]] static Scalar crossing_rate(Scalar way, const Limits& limits, Scalar period) noexcept {
     const Scalar a = limits.forward_acceleration;
     if (!std::isfinite(limits.second)) {

@@ -6,7 +6,7 @@
 // acceleration limit. Neither considers the braking distance. Soft limits slow a joint down in proportion to
 // its distance from them. The velocity bounds are
 //
-//     lo = -k_p (x - soft_min),   hi = -k_p (x - soft_max),   both within the velocity limit.
+//   lo = -k_p (x - soft_min),   hi = -k_p (x - soft_max),   both within the velocity limit.
 //
 // A position moves by lo h .. hi h, and an effort is kept between -k_v (v - lo) and -k_v (v - hi). It
 // overshoots if k_p h is above 1.

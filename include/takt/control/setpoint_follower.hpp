@@ -25,8 +25,8 @@ using Target = BasicTarget<double>;
 /// each period and slows by `acceleration * period` between periods. With n such periods, the last of them
 /// the slowest,
 ///
-///     d = n v T - a T^2 n (n - 1) / 2   for   (n - 1) a T < v <= n a T,
-///     n = ceil((sqrt(1 + 8 d / (a T^2)) - 1) / 2).
+///   d = n v T - a T^2 n (n - 1) / 2   for   (n - 1) a T < v <= n a T,
+///   n = ceil((sqrt(1 + 8 d / (a T^2)) - 1) / 2).
 ///
 /// For n = 1 this is the dead-beat d / T; for many periods it tends to sqrt(2 a d). Zero for a distance <= 0,
 /// and if acceleration or period are almost zero. Unbounded for an infinite distance. Real-time safe.

@@ -1,8 +1,8 @@
 // The mechanism between actuators and joints: gear boxes, differentials, linkages, couplings. All of them are
 // linear:
 //
-//     joint velocities = M actuator velocities,      joint positions = M actuator positions + offsets,
-//     actuator efforts = M^T joint efforts.
+//   joint velocities = M actuator velocities,      joint positions = M actuator positions + offsets,
+//   actuator efforts = M^T joint efforts.
 //
 // So one class represents them, and power is the same on both sides for every M. From joints to actuators it
 // uses the inverse of M. With more actuators than joints the result is the least motion of the actuators;
@@ -157,7 +157,7 @@ template <class Scalar>
 
 /// Two actuators that move one joint together and the other joint against each other, as in a wrist:
 ///
-///     q1 = (a1/n1 + a2/n2) / (2 m1) + o1,    q2 = (a1/n1 - a2/n2) / (2 m2) + o2
+///   q1 = (a1/n1 + a2/n2) / (2 m1) + o1,    q2 = (a1/n1 - a2/n2) / (2 m2) + o2
 ///
 /// n are the reductions of the actuators, m those of the joints. Errors: as above. Real-time safe.
 template <class Scalar>
@@ -175,7 +175,7 @@ template <class Scalar>
 /// Two actuators at the base. The second drives its joint through a four-bar linkage, which the first one
 /// moves as well:
 ///
-///     q1 = a1 / (m1 n1) + o1,    q2 = (a2/n2 - a1/(m1 n1)) / m2 + o2
+///   q1 = a1 / (m1 n1) + o1,    q2 = (a2/n2 - a1/(m1 n1)) / m2 + o2
 ///
 /// Errors: as above. Real-time safe.
 template <class Scalar>

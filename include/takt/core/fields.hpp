@@ -10,7 +10,7 @@
 //       TAKT_FIELDS(Reference, position, stamp, mode)
 //     };
 //
-//     takt::for_each_field(reference, [](std::string_view name, auto& value) { ... });
+//     takt::for_each_field(reference, [](std::string_view name, auto& value) { print(name, value); });
 //
 // The list names all fields, in their order. Where it is used, the compiler rejects a list with a forgotten
 // or an additional field. Where a layout is asked for, it rejects another order, too. It cannot count the

@@ -102,10 +102,13 @@ class JointSet {
   [[nodiscard]] constexpr bool contains(std::size_t joint) const noexcept {
     return (bits_ & bit(joint)) != 0;
   }
+  /// Returns whether the set has no member.
   [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
+  /// Returns the number of members.
   [[nodiscard]] constexpr std::size_t size() const noexcept {
     return static_cast<std::size_t>(std::popcount(bits_));
   }
+  /// Returns the set as a bit mask: bit n is joint n.
   [[nodiscard]] constexpr std::uint64_t bits() const noexcept { return bits_; }
 
   /// Calls visit(joint) for each member in increasing order.

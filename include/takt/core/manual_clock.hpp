@@ -12,6 +12,7 @@ class ManualClock {
   constexpr ManualClock() = default;
   explicit constexpr ManualClock(Time start) noexcept : now_(start) {}
 
+  /// Returns the time that was last set.
   [[nodiscard]] constexpr Time now() const noexcept { return now_; }
 
   /// Moves the clock to `time` at once, because sleeping is the only way time passes here. A time in the past

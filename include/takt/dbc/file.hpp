@@ -8,8 +8,8 @@
 //     for (const auto& warning : read->warnings) print(to_string(warning));
 //
 // Read and kept:
-//     VERSION, BS_, BU_, BO_, SG_ (multiplexed too: M, m0, m0M), BO_TX_BU_, EV_, ENVVAR_DATA_, CM_,
-//     VAL_TABLE_, VAL_, SIG_GROUP_, SIG_VALTYPE_, SG_MUL_VAL_, BA_DEF_, BA_DEF_DEF_, BA_.
+//   VERSION, BS_, BU_, BO_, SG_ (multiplexed too: M, m0, m0M), BO_TX_BU_, EV_, ENVVAR_DATA_, CM_,
+//   VAL_TABLE_, VAL_, SIG_GROUP_, SIG_VALTYPE_, SG_MUL_VAL_, BA_DEF_, BA_DEF_DEF_, BA_.
 //
 // Other sections (attributes of relations, signal types, vendors' own) are skipped with a warning, and not
 // written back. Long names (attributes SystemSignalLongSymbol, SystemMessageLongSymbol) become the names.
@@ -61,6 +61,7 @@ using AttributeValue = std::variant<std::int64_t, double, std::string>;
 /// The kind of object that has an attribute.
 enum class ObjectKind : std::uint8_t { network, node, message, signal, environment_variable };
 
+/// The type of the values of an attribute.
 enum class AttributeType : std::uint8_t { integer, hexadecimal, number, text, enumeration };
 
 /// An attribute of an object: its name and value.

@@ -19,6 +19,7 @@ class SilenceWatch {
   void pass_cycle(std::uint32_t limit) noexcept {
     if (unanswered_++ >= limit) silent_ = true;
   }
+  /// Returns whether the drive is silent.
   [[nodiscard]] bool silent() const noexcept { return silent_; }
 
  private:
@@ -43,10 +44,12 @@ class PowerLatch {
   void heard_ready() noexcept {
     if (may_be_on()) was_ready_ = true;
   }
+  /// The drive reports that it is off.
   void heard_off() noexcept {
     lose();
     stopping_ = false;
   }
+  /// The drive reports a fault.
   void heard_fault() noexcept { stopping_ = false; }
   /// The drive is known to be off, without a report.
   void lose() noexcept {
@@ -57,9 +60,12 @@ class PowerLatch {
     stopping_ = true;
     was_ready_ = false;
   }
+  /// Forgets a loss of power.
   void forget() noexcept { was_ready_ = lost_ = false; }
 
+  /// Returns whether the drive may be switched on, or stay on.
   [[nodiscard]] bool may_be_on() const noexcept { return wanted_ && !stopping_; }
+  /// Returns whether the drive has lost its power.
   [[nodiscard]] bool lost() const noexcept { return lost_; }
 
  private:

@@ -11,7 +11,7 @@
 //     engine.submit(request);               // any number of requests, validated by the planner
 //     engine.advance(commands);             // one period of motion
 //
-//     ... write the commands to the bus ...
+//     hardware.write(now, commands);        // to the buses
 //     engine.deliver(written, sink);        // events, with the time at which the reference left
 //
 // Ownership. A goal owns its joints. A new goal on owned joints takes them over from their present reference,

@@ -5,7 +5,7 @@
 //     motion::Server server(robot, channels.requests, channels.events, channels.state);
 //     motion::RemoteLoop loop(robot, channels);
 //
-//     if (Status attached = loop.attach(*link); !attached) ...
+//     if (const Status attached = loop.attach(*link); !attached) return attached;
 //     loop.poll(now); server.poll(now); loop.poll(now);  // all on one thread
 //
 // A long trajectory passes in pieces. Emergency stops and cancels overtake it and every request that waits

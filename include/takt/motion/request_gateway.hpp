@@ -4,7 +4,7 @@
 //
 //     motion::RequestGateway gateway(robot, channels);
 //     gateway.attach(*link);  // one server may come; after it ends, attach a new link
-//     while (...) wait_for(gateway.poll(clock.now()));  // or until gateway.has_requests()
+//     for (;;) wait_for(gateway.poll(clock.now()));  // or until gateway.has_requests()
 //
 // The gateway does not trust the server. It validates each request completely (request_message.hpp), and
 // invalid bytes end the link. The robot does not depend on the server either. The server is lost when it dies

@@ -3,7 +3,7 @@
 // find Asio themselves.
 //
 //     platform::AsioUdp wire(context, std::move(*socket));
-//     wire.async_receive(buffer, [&](std::error_code error, std::size_t size) { ... });
+//     wire.async_receive(buffer, [&](std::error_code error, std::size_t size) { take(error, size); });
 #pragma once
 
 #include <asio/async_result.hpp>

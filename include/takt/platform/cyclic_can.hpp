@@ -5,7 +5,7 @@
 //     (void)cyclic->start(std::array{heartbeat}, 100ms);
 //     (void)cyclic->update(std::array{other_heartbeat});       // from the next period on
 //     (void)cyclic->watch({.id = 0x701}, 300ms);
-//     for (const auto& event : std::span(events).first(cyclic->receive(events))) { ... }
+//     for (const auto& event : std::span(events).first(cyclic->receive(events))) take(event);
 //
 // The kernel sends a message until stop(), or until this object or its process ends. So do not send setpoints
 // with it: they would go on after they are stale.

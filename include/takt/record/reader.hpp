@@ -7,7 +7,7 @@
 //       auto record = reader->next();
 //       if (!record) return report(record.error());  // damaged
 //       if (*record == nullptr) break;               // the end; see reader->truncated()
-//       std::visit(..., **record);
+//       std::visit(visitor, **record);
 //     }
 //
 // Not real-time safe.

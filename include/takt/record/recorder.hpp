@@ -2,12 +2,12 @@
 // only some stores. A thread without deadlines writes the rings to the file. In virtual time the caller does
 // so.
 //
-//     auto recorder = Recorder::create("run.takt", metadata);    // set-up
-//     recorder->start();                                         // real time: a thread writes
+//     const auto recorder = *Recorder::create("run.takt", metadata);  // set-up
+//     recorder->start();                                              // real time: a thread writes
 //     recorder->loop().cycle(cycle, [&](std::size_t joint) { return sample(joint); });  // in the loop
-//     recorder->server().mark(now, "10 Hz stream");              // the server's thread
-//     recorder->drain();                                         // virtual time: each cycle, no thread
-//     recorder->finish();                                        // after loop and server have stopped
+//     recorder->server().mark(now, "10 Hz stream");                   // the server's thread
+//     recorder->drain();                                              // virtual time: each cycle, no thread
+//     recorder->finish();                                             // after loop and server have stopped
 //
 // A record that does not fit into a ring is dropped and counted. A failed write to the file appears in
 // status() and finish(). Neither affects the loop.

@@ -18,8 +18,10 @@ enum class Errc : std::uint16_t {
   no_such_joint = 6,
 };
 
+/// Returns this room's number, for Error.
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::robot; }
 
+/// Returns the message of an error, without a full stop at its end.
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::no_such_bus:

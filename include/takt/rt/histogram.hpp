@@ -43,11 +43,16 @@ class Histogram {
     count_ += other.count_;
   }
 
+  /// Removes all values.
   void reset() noexcept { *this = Histogram(); }
 
+  /// Returns the number of values.
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  /// Returns the smallest value; 0 without values.
   [[nodiscard]] Duration min() const noexcept { return Duration(count_ == 0 ? 0 : min_); }
+  /// Returns the largest value; 0 without values.
   [[nodiscard]] Duration max() const noexcept { return Duration(max_); }
+  /// Returns the mean value; 0 without values.
   [[nodiscard]] Duration mean() const noexcept {
     return Duration(count_ == 0 ? 0 : static_cast<std::int64_t>(sum_ / static_cast<double>(count_)));
   }

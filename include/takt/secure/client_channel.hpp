@@ -3,11 +3,15 @@
 //
 //     auto channel = ClientChannel<SipHash128>::make({.id = 1, .bytes = key}, entropy);
 //
-//     every period:
-//       for each received datagram:  if (auto opened = channel->open(datagram, now)) ... opened->payload
-//       if (channel->next_handshake() <= now)  send the datagram of poll_handshake(now, out)
+//     // Every period:
+//     for (const std::span<const std::uint8_t> datagram : received)
+//       if (const auto opened = channel->open(datagram, now)) take(opened->payload);
 //
-//       send the datagram of seal(frame, Urgency::ordinary, now, out), if it returns one
+//     if (channel->next_handshake() <= now)
+//       if (const auto size = channel->poll_handshake(now, out)) send(std::span(out).first(*size));
+//
+//     if (const auto size = channel->seal(frame, Urgency::ordinary, now, out))
+//       send(std::span(out).first(*size));
 //
 // Call seal() also without a session, so that the channel always gets the time.
 #pragma once

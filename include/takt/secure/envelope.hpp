@@ -1,21 +1,21 @@
 // The authenticated envelope around a frame of the secure channel. The most significant byte comes first.
 //
-//     offset  bytes
-//          0      2   magic 54 4b ("TK")
-//          2      1   version, 1
-//          3      1   kind
+//   offset  bytes
+//        0      2   magic 54 4b ("TK")
+//        2      1   version, 1
+//        3      1   kind
 //
-//          4      1   key id, of the receiver's keys
-//          5      1   flags, 0
-//          6      2   length of the payload in bytes
+//        4      1   key id, of the receiver's keys
+//        5      1   flags, 0
+//        6      2   length of the payload in bytes
 //
-//          8      8   session, 0 in a handshake without one
-//         16      8   sequence, from 1 in each session and direction; 0 in a handshake
+//        8      8   session, 0 in a handshake without one
+//       16      8   sequence, from 1 in each session and direction; 0 in a handshake
 //
-//         24      8   sender's time, nanoseconds of its own clock
+//       24      8   sender's time, nanoseconds of its own clock
 //
-//         32      n   payload
-//     32 + n     16   tag over all bytes before it
+//       32      n   payload
+//   32 + n     16   tag over all bytes before it
 //
 // This header implements the layout. takt/secure/session.hpp and the channels decide which envelopes
 // to accept.

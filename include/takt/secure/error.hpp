@@ -33,8 +33,10 @@ enum class Errc : std::uint16_t {
   no_entropy = 24,
 };
 
+/// Returns this room's number, for Error.
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::secure; }
 
+/// Returns the message of an error, without a full stop at its end.
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::too_short:

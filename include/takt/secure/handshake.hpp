@@ -1,14 +1,14 @@
 // The parts that both ends of the authenticated channel share. A client and a server authenticate each
 // other's datagrams with a shared secret key.
 //
-//     client                                       server
+//   client                                       server
 //
-//     hello      its challenge              ------->  remembers nothing; its answer is not longer
-//                                           <-------  challenge   computed from the hello and the time
+//   hello      its challenge              ------->  remembers nothing; its answer is not longer
+//                                         <-------  challenge   computed from the hello and the time
 //
-//     confirm    both challenges            ------->  creates the session
-//                                           <-------  reports   in the new session
-//     command, stop                        ------->
+//   confirm    both challenges            ------->  creates the session
+//                                         <-------  reports   in the new session
+//   command, stop                        ------->
 //
 // Both challenges are random, so recordings of another session are useless. The channel needs neither a wall
 // clock nor a stored counter, and either end may restart at any time. Each direction has its own keys, so

@@ -3,12 +3,14 @@
 //
 //     auto channel = ServerChannel<SipHash128>::make(keys, entropy);
 //
-//     for each received datagram:
-//       if (auto opened = channel->open(datagram, now)) ... opened->payload, opened->urgency
-//       if (channel->next_handshake() <= now)  send poll_handshake(now, out) to the datagram's sender
+//     // For each received datagram; a handshake goes to its sender:
+//     if (const auto opened = channel->open(datagram, now)) take(opened->payload, opened->urgency);
+//     if (channel->next_handshake() <= now)
+//       if (const auto size = channel->poll_handshake(now, out)) answer(std::span(out).first(*size));
 //
-//     every period:
-//       send the datagram of seal(frame, Urgency::ordinary, now, out), if it returns one
+//     // Every period:
+//     if (const auto size = channel->seal(frame, Urgency::ordinary, now, out))
+//       send(std::span(out).first(*size));
 //
 // Call seal() also without a session, so that the channel always gets the time.
 #pragma once

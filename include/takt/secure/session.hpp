@@ -5,7 +5,7 @@
 // A frame with the stamp `theirs` was sent after `ours` on our clock, because it answers a frame that we sent
 // then. So a frame with stamp s that arrives at time t has at most the age
 //
-//     age(t, s) = (t - ours) - (s - theirs)
+//   age(t, s) = (t - ours) - (s - theirs)
 //
 // This bound is too large by the time that the answer took. It is never too small, whatever frames an
 // attacker delays. Between two handshakes the clocks may drift apart by 500 ppm.

@@ -16,8 +16,10 @@ enum class Errc : std::uint16_t {
   bad_vehicle = 4,
 };
 
+/// Returns this room's number, for Error.
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::sim; }
 
+/// Returns the message of an error, without a full stop at its end.
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::bad_plant:

@@ -42,6 +42,7 @@ class RobotSimulation {
   /// The time of the last advance().
   [[nodiscard]] Time now() const noexcept;
 
+  /// Returns the number of buses.
   [[nodiscard]] std::size_t bus_count() const noexcept;
   /// The host's port on a bus: a can::CanBus. Valid as long as the simulation, also after moving it.
   [[nodiscard]] VirtualCanBus::Port host(std::size_t bus) const noexcept;

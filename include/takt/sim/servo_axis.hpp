@@ -60,6 +60,7 @@ class ServoAxis {
   [[nodiscard]] std::int32_t count(Duration since) const noexcept {
     return fault_ == JointFault::encoder ? frozen_count_ : encoder_.count(plant_.position(since));
   }
+  /// Returns the axis's encoder.
   [[nodiscard]] const Encoder& encoder() const noexcept { return encoder_; }
   /// Makes the position at `since` after the last step the encoder's zero.
   void zero_encoder(Duration since) noexcept {
@@ -76,6 +77,7 @@ class ServoAxis {
   /// The joint itself, with its true position.
   [[nodiscard]] const JointPlant& plant() const noexcept { return plant_; }
 
+  /// Returns the fault of the axis.
   [[nodiscard]] JointFault fault() const noexcept { return fault_; }
   /// Injects or ends a fault, at `since` after the last step.
   void inject(JointFault fault, Duration since) noexcept {

@@ -19,7 +19,7 @@ inline constexpr double servo_seconds = 1e-3;
 /// One joint: inertia J, viscous friction b, Coulomb friction c, constant load l. Between two steps its
 /// velocity is constant.
 ///
-///     J dv/dt = torque - l - b v - c sign(v)
+///   J dv/dt = torque - l - b v - c sign(v)
 ///
 /// is integrated by backward Euler in the velocity: the *new* velocity determines the friction of a step. The
 /// equation has a closed solution, in which friction can stop the joint but never reverse it. Hence a joint

@@ -126,6 +126,7 @@ class SimulatedSuspension {
 
   /// Whether the corner has reached its ride height.
   [[nodiscard]] bool ready() const noexcept { return ready_; }
+  /// Returns the state, as in telemetry.
   [[nodiscard]] vehicle::SuspensionState state() const noexcept {
     if (rises_) return vehicle::SuspensionState::rising;
     return ready_ ? vehicle::SuspensionState::stopped : vehicle::SuspensionState::init;
@@ -156,6 +157,7 @@ class SimulatedFork {
 
   /// Whether the fork is fully retracted.
   [[nodiscard]] bool ready() const noexcept { return position_ == 0; }
+  /// Returns the state, as in telemetry.
   [[nodiscard]] vehicle::ForkState state() const noexcept {
     if (moves_) return vehicle::ForkState::retracting;
     return ready() ? vehicle::ForkState::stopped : vehicle::ForkState::unknown;

@@ -3,8 +3,8 @@
 // advance() and obey(). The behaviour depends on these calls alone. Real-time safe: an advance takes time in
 // proportion to its length, at most one hour.
 //
-//     COLD --> INIT --> RUNNING --> HALTED        no frames, or the battery is empty
-//                ^-------recover()-----+
+//   COLD --> INIT --> RUNNING --> HALTED        no frames, or the battery is empty
+//              ^-------recover()-----+
 //
 // COLD lasts for the time in the options. INIT lasts until the hydraulics have pressure, all corners are at
 // ride height, the forks are in, and the vehicle stands. In RUNNING the vehicle obeys frames, but it drives

@@ -42,8 +42,8 @@ struct VehicleParameters {
 
 /// The vehicle; copyable. Every function is real-time safe.
 ///
-///     dv/dt = acceleration throttle - drag v - (rolling + braking brake) sign(v),
-///     drag = (acceleration - rolling) / top_speed
+///   dv/dt = acceleration throttle - drag v - (rolling + braking brake) sign(v),
+///   drag = (acceleration - rolling) / top_speed
 ///
 /// is integrated by backward Euler in the velocity, as JointPlant's equation (sim/servo_plant.hpp). Brake and
 /// rolling resistance can stop the vehicle but never reverse it. A vehicle at rest stays there until the

@@ -89,6 +89,7 @@ class VirtualCanBus {
     [[nodiscard]] can::BusState state() const noexcept {
       return bus_ ? bus_->nodes_[node_].faults.state() : can::BusState::active;
     }
+    /// Returns the node's error counters; zeros without a bus.
     [[nodiscard]] can::ErrorCounters error_counters() const noexcept {
       return bus_ ? bus_->nodes_[node_].faults.counters() : can::ErrorCounters{};
     }

@@ -25,9 +25,9 @@ enum class CubicEnds : std::uint8_t {
 ///
 /// Let r = 1/duration and d the distance of a segment. Half the acceleration of a cubic at its start and its
 /// end is
-///     3 r^2 d - r (2 v0 + v1)     and     -3 r^2 d + r (v0 + 2 v1).
+///   3 r^2 d - r (2 v0 + v1)     and     -3 r^2 d + r (v0 + 2 v1).
 /// For a quartic whose outer end has acceleration a, half the acceleration at its inner end is
-///     a/2 + 6 r^2 d - 3 r (v0 + v1)     and     a/2 - 6 r^2 d + 3 r (v0 + v1),
+///   a/2 + 6 r^2 d - 3 r (v0 + v1)     and     a/2 - 6 r^2 d + 3 r (v0 + v1),
 /// if the inner end is the start and the end of the quartic.
 /// Equating both sides of each waypoint gives a tridiagonal, diagonally dominant matrix: elimination needs no
 /// pivoting. Source: de Boor, A Practical Guide to Splines, chapter IV; for the quartic ends Paul, Robot

@@ -28,6 +28,7 @@ enum class Errc : std::uint16_t {
   too_many_segments = 16,
 };
 
+/// Returns this room's number, for Error.
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::trajectory; }
 
 /// The message of an error, without a full stop at its end.

@@ -5,12 +5,12 @@
 //
 // By Pontryagin's principle its jerk is +j, -j, +j, with holds where a limit is reached:
 //
-//     acceleration    hi ____                          T
-//                      /     \                         |     hi - lo = D
-//               a0 ___/       \                   /a1  |     hi^2 - lo^2 = K = j (w1 - w0) without holds
-//                              \_____            /     |
-//                               cruise \        /      |
-//                                       \______/ lo    |
+//   acceleration    hi ____                          T
+//                    /     \                         |     hi - lo = D
+//             a0 ___/       \                   /a1  |     hi^2 - lo^2 = K = j (w1 - w0) without holds
+//                            \_____            /     |
+//                             cruise \        /      |
+//                                     \______/ lo    |
 //
 // Here w0 = v0 - a0^2/(2j) is the velocity where the first ramp, extended backward, has zero
 // acceleration. The last ramp, extended forward, has zero acceleration at the velocity w1.

@@ -95,6 +95,7 @@ class BasicJerkProfile {
   /// The jerk at t seconds; zero from the end on.
   [[nodiscard]] Scalar jerk_at(Scalar t) const noexcept { return t >= duration_ ? 0 : jerks_[phase_at(t)]; }
 
+  /// Returns the state at the end of the motion.
   [[nodiscard]] const State& end() const noexcept { return end_; }
 
   /// Exact extrema over the whole motion. They lie at the ends of the phases or at roots of the derivative.

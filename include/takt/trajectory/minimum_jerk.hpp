@@ -21,7 +21,7 @@ namespace takt::trajectory {
 /// Let l and r be the durations of the segments before and after waypoint i. Continuity of snap and jerk
 /// there reads
 ///
-///     B(l) x[i-1] + A(l, r) x[i] + B(r)^T x[i+1] = y[i],    x = (velocity, acceleration)
+///   B(l) x[i-1] + A(l, r) x[i] + B(r)^T x[i+1] = y[i],    x = (velocity, acceleration)
 ///
 /// Here A is symmetric and the whole matrix positive definite, because it is the Hessian of the integral. So
 /// block elimination is stable without pivoting. It loses digits if durations differ by orders of magnitude.

@@ -21,7 +21,7 @@ namespace takt::trajectory {
 /// Astrophysics 239, 1990). Steffen's velocities are made for cubics. They also suit quintics with zero
 /// acceleration at the waypoints, whose acceleration is then continuous. Let m be the mean velocity of a
 /// segment, x = v0/m and y = v1/m. The velocity of such a quintic is m times
-///     x (1-s)^2 (1+2s) + y s^2 (3-2s) + (30 - 15x - 15y) s^2 (1-s)^2.
+///   x (1-s)^2 (1+2s) + y s^2 (3-2s) + (30 - 15x - 15y) s^2 (1-s)^2.
 /// It is linear in x and y, and not negative in the four corners of x, y = 0 .. 2. So it is not negative
 /// between them.
 template <class Scalar>

@@ -174,6 +174,7 @@ class BasicPointToPoint {
       : transfers_(transfers.first(std::min(transfers.size(), profiles.size()))),
         profiles_(profiles.first(transfers_.size())) {}
 
+  /// Returns the number of joints.
   [[nodiscard]] std::size_t joints() const noexcept { return profiles_.size(); }
 
   /// In seconds.

@@ -6,6 +6,7 @@
 
 namespace takt::trajectory {
 
+/// A quantity of a motion that has a limit.
 enum class Quantity : std::uint8_t { position, velocity, acceleration, jerk };
 
 /// The name for messages. Real-time safe.

@@ -18,6 +18,7 @@ namespace takt::trajectory {
 template <class Scalar, std::size_t Count>
 using Polynomial = std::array<Scalar, Count>;
 
+/// Returns the value at x, by the scheme of Horner.
 template <class Scalar, std::size_t Count>
 [[nodiscard]] constexpr Scalar evaluate(const Polynomial<Scalar, Count>& c, Scalar x) noexcept {
   Scalar value = c[Count - 1];
@@ -25,6 +26,7 @@ template <class Scalar, std::size_t Count>
   return value;
 }
 
+/// Returns the first derivative.
 template <class Scalar, std::size_t Count>
 requires(Count > 1) [[nodiscard]] constexpr Polynomial<Scalar, Count - 1> derivative(
     const Polynomial<Scalar, Count>& c) noexcept {
@@ -41,9 +43,12 @@ class Roots {
   constexpr void push(Scalar root) noexcept {
     if (count_ < Capacity) values_[count_++] = root;
   }
+  /// Returns the number of roots.
   [[nodiscard]] constexpr std::size_t size() const noexcept { return count_; }
   [[nodiscard]] constexpr Scalar operator[](std::size_t i) const noexcept { return values_[i]; }
+  /// Returns the first root.
   [[nodiscard]] constexpr const Scalar* begin() const noexcept { return values_.data(); }
+  /// Returns the place behind the last root.
   [[nodiscard]] constexpr const Scalar* end() const noexcept { return values_.data() + count_; }
 
  private:

@@ -5,7 +5,7 @@
 // A path q(s) is a planned motion; s is the path time. With the speed r = ds/dt, the rate w = dr/dt and u =
 // dw/dt, the joints have
 //
-//     velocity q' r,   acceleration q'' r^2 + q' w,   jerk q''' r^3 + 3 q'' r w + q' u.
+//   velocity q' r,   acceleration q'' r^2 + q' w,   jerk q''' r^3 + 3 q'' r w + q' u.
 //
 // u is constant in each period, and s, r and w are its exact integrals. So positions are always q(s), and
 // positions, velocities and accelerations never step. The limits of jerk, and of the acceleration at the end

@@ -8,7 +8,7 @@
 //
 // Let u and b be the present velocity and acceleration in the direction of motion, and j the jerk limit. The
 // three phases take
-//     t1 = |b + p| / j,   t2 = (u - (p - b) t1 / 2 - p^2 / (2 j)) / p,   t3 = p / j.
+//   t1 = |b + p| / j,   t2 = (u - (p - b) t1 / 2 - p^2 / (2 j)) / p,   t3 = p / j.
 // The deceleration peaks at p = min(limit, sqrt(j u + b^2 / 2)), the root for which t2 is zero. The direction
 // is the sign of v + a |a| / (2 j), the velocity after jerk has taken the acceleration straight to zero.
 #pragma once
@@ -46,6 +46,7 @@ struct BasicStopMotion {
     State state;        ///< at the start of the phase
     Scalar jerk = 0;
 
+    /// Returns the state at time t, which lies in this phase.
     [[nodiscard]] State at(Scalar t) const noexcept { return advance(state, jerk, t - begins); }
   };
 
@@ -192,7 +193,7 @@ template <class Scalar>
 /// Appends a stop of all joints together to a trajectory that does not end at rest. The stop has at most
 /// three segments, in which all joints change their jerk at the same times. T1, T2, T3 are the durations of
 /// the phases as above, common to all joints. Joint i decelerates at
-///     p_i = (v_i + a_i T1 / 2) / (T1 / 2 + T2 + T3 / 2).
+///   p_i = (v_i + a_i T1 / 2) / (T1 / 2 + T2 + T3 / 2).
 /// The ramps take T1 = max (|a_i| + limit_i) / j_i and T3 = max limit_i / j_i. T2 is the least with |p_i| <=
 /// limit_i. These durations keep acceleration and jerk within their limits. Without a jerk limit each ramp
 /// takes as long as the deceleration alone would. A trajectory that ends at rest stays unchanged. The stop

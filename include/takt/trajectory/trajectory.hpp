@@ -172,7 +172,9 @@ class BasicTrajectory {
     return {};
   }
 
+  /// Returns the number of joints.
   [[nodiscard]] std::size_t joints() const noexcept { return joints_; }
+  /// Returns the number of segments between waypoints.
   [[nodiscard]] std::size_t segments() const noexcept { return rates_.size(); }
 
   /// Seconds from the first waypoint to the last.

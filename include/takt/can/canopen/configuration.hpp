@@ -38,7 +38,9 @@ class Configurator {
     follow();
     return frame;
   }
+  /// Returns whether a frame is to be sent at `now`.
   [[nodiscard]] constexpr bool wants_to_send(Time now) const noexcept { return client_.wants_to_send(now); }
+  /// Processes an answer of the node. Errors: as SdoClient::receive().
   constexpr Status receive(const Frame& frame) noexcept {
     const Status status = client_.receive(frame);
     follow();

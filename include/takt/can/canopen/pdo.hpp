@@ -22,6 +22,7 @@
 
 namespace takt::can::canopen {
 
+/// The direction of a PDO as the node sees it.
 enum class PdoDirection : std::uint8_t { receive, transmit };
 
 /// Transmission types, sub-index 2 of the communication parameter. The types 1 to 240 mean every nth SYNC.

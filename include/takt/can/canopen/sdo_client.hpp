@@ -1,13 +1,13 @@
 // The master's end of the SDO of one node: one transfer at a time. It has no clock, no bus, and no buffer of
 // its own.
 //
-//     client.download({0x6060, 0}, bytes);            // or upload(address, room); both only start
+//     (void)client.download({0x6060, 0}, bytes);  // or upload(address, room); both only start
 //
-//     each cycle:  for frames of the node: client.receive(frame);
+//     // Each cycle, until state() is done or aborted; then abort() gives the reason:
+//     for (const Frame& frame : received) (void)client.receive(frame);  // frames of the node
 //
-//                  if (client.state() == SdoState::busy)
-//                    if (auto frame = client.poll(now)) send(*frame);
-//     until state() is done or aborted; then abort() gives the reason
+//     if (client.state() == SdoState::busy)
+//       if (const auto frame = client.poll(now)) send(*frame);
 //
 // A client sends one frame and waits for the answer. So a transfer costs at most one frame in each direction
 // per call of poll(). The caller limits how many clients poll in one cycle. Every answer is checked: node,
@@ -28,6 +28,7 @@
 
 namespace takt::can::canopen {
 
+/// The progress of a transfer.
 enum class SdoState : std::uint8_t { idle, busy, done, aborted };
 
 /// The SDO client of one node.
@@ -59,6 +60,7 @@ class SdoClient {
     room_ = room;
   }
 
+  /// Returns the progress of the current or last transfer.
   [[nodiscard]] constexpr SdoState state() const noexcept { return state_; }
   /// The reason after SdoState::aborted. The server may send any number.
   [[nodiscard]] constexpr SdoAbort abort() const noexcept { return abort_; }

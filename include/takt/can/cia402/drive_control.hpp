@@ -1,8 +1,8 @@
 // The master of one CiA 402 drive. Each cycle it takes the drive's feedback and a demand, and returns the
 // command. It has no bus, and uses the drive's own units.
 //
-//     control.heard(feedback, time);                        // for each received transmit PDO
-//     each cycle:  command = control.step(demand, now);     // into its receive PDO
+//     control.heard(feedback, time);        // for each received transmit PDO
+//     command = control.step(demand, now);  // each cycle, into its receive PDO
 //
 // Rules that start a drive without a jump, and keep it off when it must be off:
 // - One transition of the state machine per cycle, towards Demand::target (state.hpp).

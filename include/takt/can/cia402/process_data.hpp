@@ -76,6 +76,7 @@ constexpr void put_receive_pdo_1(Frame& frame, std::uint8_t node, const Command&
   detail::put_pdo_1(frame, canopen::pdo_id(canopen::PdoDirection::receive, 1, node), command.control_word,
                     command.mode, command.position);
 }
+/// As put_receive_pdo_1().
 constexpr void put_receive_pdo_2(Frame& frame, std::uint8_t node, const Command& command) noexcept {
   detail::put_pdo_2(frame, canopen::pdo_id(canopen::PdoDirection::receive, 2, node), command.velocity,
                     command.torque);
@@ -116,6 +117,7 @@ struct ReceivePdo2 {
   feedback.position = static_cast<std::int32_t>(static_cast<std::uint32_t>(word >> 24));
   return {};
 }
+/// As take_transmit_pdo_1().
 [[nodiscard]] constexpr Status take_transmit_pdo_2(Feedback& feedback, const Frame& frame) noexcept {
   if (const Status format = canopen::detail::check_format(frame); !format) return format;
   if (frame.length != pdo_2_length) return fail(Errc::wrong_length);

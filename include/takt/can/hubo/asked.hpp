@@ -1,11 +1,11 @@
 // Remembers the request to each board, one at a time. Currents and parameters have the same identifier, and
 // only the request tells which of them a frame contains.
 //
-//     if (asked.ask(hubo::parameter_request(board, page, motor), now)) bus.send(...);
+//     const hubo::Command request = hubo::parameter_request(board, page, motor);
+//     if (asked.ask(request, now)) send(hubo::encode(request));
 //
-//     if (const auto question = asked.answered(frame, now)) {    // of 0x1C0+board: what it answers
-//       if (question->code == hubo::CommandCode::current) decode_into(currents, frame, kind);
-//       ...
+//     if (const auto question = asked.answered(frame, now))  // of 0x1C0+board: what it answers
+//       if (question->code == hubo::CommandCode::current) (void)decode_into(currents, frame, kind);
 //
 // A late answer to an expired request would be taken for that of the next one. Choose a timeout well above a
 // board's response time. Pure; real-time safe. One thread.

@@ -51,43 +51,55 @@ struct Command {
   friend constexpr bool operator==(const Command&, const Command&) = default;
 };
 
-/// The functions below make one command each; CommandCode explains them. Channels count from 0.
+/// Requests a StatusReply. Channels of this and the next functions count from 0.
 [[nodiscard]] constexpr Command status_request(std::uint8_t board) noexcept {
   return {board, CommandCode::status, 0};
 }
+/// Requests encoder counts. `half` is 1 for the second half of a five-motor hand.
 [[nodiscard]] constexpr Command encoder_request(std::uint8_t board, std::uint8_t half = 0) noexcept {
   return {board, CommandCode::encoder, half};
 }
+/// Sets the present position of a motor to zero, and clears faults. `channel` is 0-4 or all_channels.
 [[nodiscard]] constexpr Command zero_encoder(std::uint8_t board, std::uint8_t channel) noexcept {
   return {board, CommandCode::zero_encoder, channel};
 }
+/// Switches the power stage of a board on or off.
 [[nodiscard]] constexpr Command driver(std::uint8_t board, bool on) noexcept {
   return {board, CommandCode::driver, static_cast<std::uint8_t>(on ? 1 : 0)};
 }
+/// Starts or stops the position loop of the whole board.
 [[nodiscard]] constexpr Command control(std::uint8_t board, bool on) noexcept {
   return {board, on ? CommandCode::control_on : CommandCode::control_off, 0};
 }
+/// Makes a motor run to its home switch. `channel` is 0-4 or all_channels.
 [[nodiscard]] constexpr Command home(std::uint8_t board, std::uint8_t channel) noexcept {
   return {board, CommandCode::home, home_argument(channel)};
 }
+/// Clears faults, and sets a board to its default state.
 [[nodiscard]] constexpr Command initialise(std::uint8_t board) noexcept {
   return {board, CommandCode::initialise, 0};
 }
+/// Requests a CurrentReply.
 [[nodiscard]] constexpr Command current_request(std::uint8_t board) noexcept {
   return {board, CommandCode::current, 0};
 }
+/// Selects the control mode of a board.
 [[nodiscard]] constexpr Command control_mode(std::uint8_t board, ControlMode mode) noexcept {
   return {board, CommandCode::control_mode, static_cast<std::uint8_t>(mode)};
 }
+/// Sets the switching of the power stage. Without complementary switching, a hand can move the motor.
 [[nodiscard]] constexpr Command switching_mode(std::uint8_t board, bool complementary) noexcept {
   return {board, CommandCode::switching_mode, static_cast<std::uint8_t>(complementary ? 0 : 1)};
 }
+/// Sounds an alarm: 0 is off, 1 to 4 are sounds.
 [[nodiscard]] constexpr Command alarm(std::uint8_t board, std::uint8_t sound) noexcept {
   return {board, CommandCode::alarm, sound};
 }
+/// Sounds the beeper.
 [[nodiscard]] constexpr Command beep(std::uint8_t board, std::uint8_t tenths_of_a_second) noexcept {
   return {board, CommandCode::beep, tenths_of_a_second};
 }
+/// Requests a PowerReply.
 [[nodiscard]] constexpr Command power_request() noexcept { return {power_board, CommandCode::power, 0}; }
 
 namespace detail {

@@ -20,6 +20,7 @@ struct DutyStop {
   friend constexpr bool operator==(const DutyStop&, const DutyStop&) = default;
 };
 
+/// The unit of a duty on the wire.
 enum class DutyUnit : std::uint8_t { percent = 1, per_mille = 3 };
 
 /// The duties of a BoardKind::two_channel.
@@ -87,6 +88,8 @@ namespace detail {
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const DutyStop& stop) noexcept {
   return detail::begin_duty(frame, stop.board, 0, 3);
 }
+/// Decodes a stop. On an error nothing changes.
+/// Errors: wrong_format, unexpected_id, wrong_length, unknown_node, unknown_command.
 [[nodiscard]] constexpr Status decode_into(DutyStop& stop, const Frame& frame) noexcept {
   if (const Status status = detail::check_duty(frame, 0, 3); !status) return status;
   stop.board = frame.data[0];
@@ -110,6 +113,8 @@ namespace detail {
   }
   return {};
 }
+/// Decodes duties. On an error nothing changes.
+/// Errors: wrong_format, unexpected_id, wrong_length, unknown_node, unknown_command.
 [[nodiscard]] constexpr Status decode_into(DutyCommand& command, const Frame& frame) noexcept {
   DutyCommand read;
   read.unit = frame.length > 2 && frame.data[2] == static_cast<std::uint8_t>(DutyUnit::per_mille)
@@ -142,6 +147,8 @@ namespace detail {
   for (std::size_t i = 0; i < count; ++i) frame.data[3 + i] = to_sign_magnitude8(duty.percent[i]);
   return {};
 }
+/// Decodes the duties of fingers. On an error nothing changes.
+/// Errors: wrong_format, unexpected_id, wrong_length, unknown_node, unknown_command.
 [[nodiscard]] constexpr Status decode_into(FingerDuty& duty, const Frame& frame, BoardKind kind) noexcept {
   const std::size_t count = channels_of(kind);
   const auto mode = static_cast<std::uint8_t>(DutyUnit::percent);

@@ -31,6 +31,8 @@ struct EncoderReply {
   return {};
 }
 
+/// Decodes encoder counts. On an error nothing changes.
+/// Errors: wrong_format, unexpected_id, wrong_length.
 [[nodiscard]] constexpr Status decode_into(EncoderReply& reply, const Frame& frame) noexcept {
   if (const Status status = detail::check(frame, encoder_base, 8); !status) return status;
   const std::uint64_t words = load_little<8>(frame.data.data());
@@ -38,6 +40,7 @@ struct EncoderReply {
   reply.counts = {static_cast<std::int32_t>(words), static_cast<std::int32_t>(words >> 32)};
   return {};
 }
+/// Decodes encoder counts. Errors: wrong_format, unexpected_id, wrong_length.
 [[nodiscard]] constexpr Result<EncoderReply> decode_encoder(const Frame& frame) noexcept {
   return decode<EncoderReply>(frame);
 }
@@ -96,6 +99,8 @@ template <class Word>
   detail::store_words(frame, reply.counts);
   return {};
 }
+/// Decodes the encoders of a hybrid board. On an error nothing changes.
+/// Errors: wrong_format, unexpected_id, wrong_length.
 [[nodiscard]] constexpr Status decode_into(HybridEncoders& reply, const Frame& frame) noexcept {
   if (const Status status = detail::check(frame, encoder_base, 6); !status) return status;
   reply = {static_cast<std::uint8_t>(frame.id - encoder_base), detail::load_words<std::int16_t>(frame)};
@@ -108,6 +113,8 @@ template <class Word>
   detail::store_words(frame, reply.words);
   return {};
 }
+/// Decodes the encoders of a neck. On an error nothing changes.
+/// Errors: wrong_format, unexpected_id, wrong_length.
 [[nodiscard]] constexpr Status decode_into(NeckEncoders& reply, const Frame& frame) noexcept {
   if (const Status status = detail::check(frame, encoder_base, 6); !status) return status;
   reply = {static_cast<std::uint8_t>(frame.id - encoder_base), detail::load_words<std::uint16_t>(frame)};
@@ -122,6 +129,8 @@ template <class Word>
   detail::store_words(frame, reply.counts);
   return {};
 }
+/// Decodes the encoders of a hand. On an error nothing changes.
+/// Errors: wrong_format, unexpected_id, wrong_length.
 [[nodiscard]] constexpr Status decode_into(HandEncoders& reply, const Frame& frame) noexcept {
   if (const Status status = detail::check(frame, encoder_base, frame.length == 4 ? 4 : 6); !status)
     return status;

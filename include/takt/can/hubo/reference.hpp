@@ -62,6 +62,8 @@ struct Reference {
   return {};
 }
 
+/// Decodes references. On an error nothing changes.
+/// Errors: wrong_format, unexpected_id, wrong_length.
 [[nodiscard]] constexpr Status decode_into(Reference& reference, const Frame& frame) noexcept {
   if (const Status status = detail::check(frame, reference_base, 6); !status) return status;
   const std::uint64_t words = load_little<6>(frame.data.data());
@@ -70,6 +72,7 @@ struct Reference {
                       from_sign_magnitude24(static_cast<std::uint32_t>(words >> 24))};
   return {};
 }
+/// Decodes references. Errors: wrong_format, unexpected_id, wrong_length.
 [[nodiscard]] constexpr Result<Reference> decode_reference(const Frame& frame) noexcept {
   return decode<Reference>(frame);
 }
@@ -89,6 +92,7 @@ inline constexpr std::int8_t max_finger_current = 10;
   const int magnitude = std::min(value < 0 ? -value : value, 127);
   return static_cast<std::uint8_t>(magnitude | (value < 0 ? 0x80 : 0));
 }
+/// Decodes a byte of to_sign_magnitude8(). 0x80 is 0.
 [[nodiscard]] constexpr std::int8_t from_sign_magnitude8(std::uint8_t byte) noexcept {
   const int magnitude = byte & 0x7F;
   return static_cast<std::int8_t>((byte & 0x80U) != 0 ? -magnitude : magnitude);
@@ -113,6 +117,8 @@ struct HybridReference {
   return {};
 }
 
+/// Decodes references for hybrid control. On an error nothing changes.
+/// Errors: wrong_format, unexpected_id, wrong_length.
 [[nodiscard]] constexpr Status decode_into(HybridReference& reference, const Frame& frame) noexcept {
   if (const Status status = detail::check(frame, reference_base, 5); !status) return status;
   reference.board = static_cast<std::uint8_t>(frame.id - reference_base);
@@ -154,6 +160,8 @@ struct NeckReference {
   return {};
 }
 
+/// Decodes the references of a neck. On an error nothing changes.
+/// Errors: wrong_format, unexpected_id, wrong_length.
 [[nodiscard]] constexpr Status decode_into(NeckReference& reference, const Frame& frame) noexcept {
   if (const Status status = detail::check(frame, reference_base, 6); !status) return status;
   if (frame.id != reference_base + neck_board) return fail(Errc::unexpected_id);

@@ -18,6 +18,7 @@ inline constexpr std::uint8_t max_sensor = 7;
 /// The kind of a sensor, by its number.
 [[nodiscard]] constexpr bool is_foot(std::uint8_t sensor) noexcept { return sensor == 1 || sensor == 2; }
 [[nodiscard]] constexpr bool is_inertial(std::uint8_t sensor) noexcept { return sensor >= 3 && sensor <= 5; }
+/// Returns whether the sensor measures force and torque.
 [[nodiscard]] constexpr bool has_force(std::uint8_t sensor) noexcept {
   return is_foot(sensor) || sensor == 6 || sensor == 7;
 }

@@ -31,6 +31,7 @@ enum class SettingCode : std::uint8_t {
   error_bounds = 0xF3,
 };
 
+/// The control loop that uses the gains.
 enum class GainLoop : std::uint8_t { position, current };
 
 /// Gains of a control loop, in the board's own units: 8 bytes. Boards with more than two motors use channel 0
@@ -87,6 +88,7 @@ struct MotionLimits {
   friend constexpr bool operator==(const MotionLimits&, const MotionLimits&) = default;
 };
 
+/// The end of the travel that the limit is for.
 enum class LimitSide : std::uint8_t { lower, upper };
 
 /// A position limit of a motor, 7 bytes.
@@ -101,6 +103,7 @@ struct PositionLimit {
   friend constexpr bool operator==(const PositionLimit&, const PositionLimit&) = default;
 };
 
+/// The signal that ends the search for the zero.
 enum class HomeMode : std::uint8_t { switch_and_index = 0, switch_only = 1, jam = 2 };
 
 /// The motion of a motor during homing, 7 bytes.
@@ -234,6 +237,8 @@ constexpr void put_counts(Frame& frame, std::size_t byte, std::int32_t counts) n
   detail::put_word(frame, 6, gains.derivative);
   return {};
 }
+/// Decodes gains. On an error nothing changes.
+/// Errors: wrong_format, unexpected_id, wrong_length, unknown_node, unknown_command.
 [[nodiscard]] constexpr Status decode_into(Gains& gains, const Frame& frame) noexcept {
   const auto code = detail::check_setting(frame, detail::gains_range);
   if (!code) return fail(code.error());
@@ -251,6 +256,8 @@ constexpr void put_counts(Frame& frame, std::size_t byte, std::int32_t counts) n
   if (status) frame.data[2] = zone.width;
   return status;
 }
+/// Decodes a dead zone. On an error nothing changes.
+/// Errors: wrong_format, unexpected_id, wrong_length, unknown_node, unknown_command.
 [[nodiscard]] constexpr Status decode_into(DeadZone& zone, const Frame& frame) noexcept {
   const auto channel = detail::check_setting(frame, detail::dead_zone_range);
   if (!channel) return fail(channel.error());
@@ -266,6 +273,8 @@ constexpr void put_counts(Frame& frame, std::size_t byte, std::int32_t counts) n
   detail::put_counts(frame, 4, search.offset);
   return {};
 }
+/// Decodes the search of a homing. On an error nothing changes.
+/// Errors: wrong_format, unexpected_id, wrong_length, unknown_node, unknown_command.
 [[nodiscard]] constexpr Status decode_into(HomeSearch& search, const Frame& frame) noexcept {
   const auto channel = detail::check_setting(frame, detail::home_search_range);
   if (!channel) return fail(channel.error());
@@ -286,6 +295,8 @@ constexpr void put_counts(Frame& frame, std::size_t byte, std::int32_t counts) n
   detail::put_word(frame, 2, static_cast<std::uint16_t>(word));
   return {};
 }
+/// Decodes the resolution of an encoder. On an error nothing changes.
+/// Errors: wrong_format, unexpected_id, wrong_length, unknown_node, unknown_command.
 [[nodiscard]] constexpr Status decode_into(EncoderResolution& encoder, const Frame& frame) noexcept {
   const auto channel = detail::check_setting(frame, detail::encoder_resolution_range);
   if (!channel) return fail(channel.error());
@@ -303,6 +314,8 @@ constexpr void put_counts(Frame& frame, std::size_t byte, std::int32_t counts) n
   detail::put_word(frame, 4, limits.velocity);
   return {};
 }
+/// Decodes limits of velocity and acceleration. On an error nothing changes.
+/// Errors: wrong_format, unexpected_id, wrong_length, unknown_node, unknown_command.
 [[nodiscard]] constexpr Status decode_into(MotionLimits& limits, const Frame& frame) noexcept {
   const auto channel = detail::check_setting(frame, detail::motion_limits_range);
   if (!channel) return fail(channel.error());
@@ -319,6 +332,8 @@ constexpr void put_counts(Frame& frame, std::size_t byte, std::int32_t counts) n
   detail::put_counts(frame, 3, limit.counts);
   return {};
 }
+/// Decodes a position limit. On an error nothing changes.
+/// Errors: wrong_format, unexpected_id, wrong_length, unknown_node, unknown_command.
 [[nodiscard]] constexpr Status decode_into(PositionLimit& limit, const Frame& frame) noexcept {
   const bool is_upper = frame.data[1] >= static_cast<std::uint8_t>(SettingCode::upper_limit);
   const auto channel =
@@ -344,6 +359,8 @@ constexpr void put_counts(Frame& frame, std::size_t byte, std::int32_t counts) n
   frame.data[6] = motion.duty;
   return {};
 }
+/// Decodes the motion of a homing. On an error nothing changes.
+/// Errors: wrong_format, unexpected_id, wrong_length, unknown_node, unknown_command.
 [[nodiscard]] constexpr Status decode_into(HomeMotion& motion, const Frame& frame) noexcept {
   const auto channel = detail::check_setting(frame, detail::home_motion_range);
   if (!channel) return fail(channel.error());
@@ -363,6 +380,8 @@ constexpr void put_counts(Frame& frame, std::size_t byte, std::int32_t counts) n
   detail::put_word(frame, 4, change.milliseconds);
   return {};
 }
+/// Decodes a gain override. On an error nothing changes.
+/// Errors: wrong_format, unexpected_id, wrong_length, unknown_node, unknown_command.
 [[nodiscard]] constexpr Status decode_into(GainOverride& change, const Frame& frame) noexcept {
   const auto known = detail::check_setting(frame, detail::gain_changerange);
   if (!known) return fail(known.error());
@@ -379,6 +398,8 @@ constexpr void put_counts(Frame& frame, std::size_t byte, std::int32_t counts) n
   frame.data[7] = limits.duties[1];
   return {};
 }
+/// Decodes limits of jam detection. On an error nothing changes.
+/// Errors: wrong_format, unexpected_id, wrong_length, unknown_node, unknown_command.
 [[nodiscard]] constexpr Status decode_into(JamLimits& limits, const Frame& frame) noexcept {
   const auto known = detail::check_setting(frame, detail::jam_limits_range);
   if (!known) return fail(known.error());
@@ -395,6 +416,8 @@ constexpr void put_counts(Frame& frame, std::size_t byte, std::int32_t counts) n
   detail::put_word(frame, 6, bounds.temperature);
   return {};
 }
+/// Decodes error bounds. On an error nothing changes.
+/// Errors: wrong_format, unexpected_id, wrong_length, unknown_node, unknown_command.
 [[nodiscard]] constexpr Status decode_into(ErrorBounds& bounds, const Frame& frame) noexcept {
   const auto known = detail::check_setting(frame, detail::error_bounds_range);
   if (!known) return fail(known.error());
@@ -411,6 +434,8 @@ constexpr void put_counts(Frame& frame, std::size_t byte, std::int32_t counts) n
   frame.data[3] = renumber.rate;
   return {};
 }
+/// Decodes a new board number. On an error nothing changes.
+/// Errors: wrong_format, unexpected_id, wrong_length, unknown_node, unknown_command.
 [[nodiscard]] constexpr Status decode_into(Renumber& renumber, const Frame& frame) noexcept {
   const auto known = detail::check_setting(frame, detail::renumber_range);
   if (!known) return fail(known.error());

@@ -146,6 +146,7 @@ inline constexpr std::array<FaultBit, 10> podo_faults = {{{fault::jam, 0},
   }
   return {};
 }
+/// Decodes a status in this dialect. Errors: as decode_into().
 [[nodiscard]] constexpr Result<StatusReply> decode_status(const Frame& frame, Dialect dialect) noexcept {
   return decode<StatusReply>(frame, dialect);
 }

@@ -22,6 +22,7 @@
 
 namespace takt::drives {
 
+/// The timing and numbers of a simulated drive.
 struct Cia402DriveOptions {
   Duration reply_delay{50'000};    ///< from a frame or SYNC to the answer's entry into the transmit queue
   Duration boot_time{20'000'000};  ///< from power-on or reset to the boot-up message
@@ -64,10 +65,14 @@ class Cia402Drive {
   [[nodiscard]] double position() const noexcept {
     return motor_.axis().plant().position(ticks_.since(now_));
   }
+  /// Returns the velocity of the motor, rad/s.
   [[nodiscard]] double velocity() const noexcept { return motor_.axis().plant().velocity(); }
 
+  /// Returns the state of the power stage.
   [[nodiscard]] can::cia402::State state() const noexcept { return motor_.state(); }
+  /// Returns the state of the node on the network.
   [[nodiscard]] can::canopen::NmtState nmt_state() const noexcept { return nmt_; }
+  /// Returns the node's object dictionary.
   [[nodiscard]] const Cia402Objects& objects() const noexcept { return objects_; }
   /// Number of frames to this node that it could not use, and of answers without room in its queue.
   [[nodiscard]] std::uint64_t ignored() const noexcept { return ignored_; }

@@ -57,7 +57,9 @@ class Cia402IdentityReader {
     follow();
     return frame;
   }
+  /// Returns whether a frame is to be sent at `now`.
   [[nodiscard]] constexpr bool wants_to_send(Time now) const noexcept { return client_.wants_to_send(now); }
+  /// Processes an answer of the node. Errors: as SdoClient::receive().
   constexpr Status receive(const can::Frame& frame) noexcept {
     const Status status = client_.receive(frame);
     follow();

@@ -103,6 +103,7 @@ class Cia402Master {
   }
   /// Handles the drive's transmit PDO 2. Errors as above.
   Status heard_second_pdo(const can::Frame& frame) noexcept { return take_transmit_pdo_2(measured_, frame); }
+  /// Processes an SDO answer of the node. Errors: as SdoClient::receive().
   Status heard_sdo(const can::Frame& frame) noexcept {
     return phase_ == Phase::asking ? identity_.receive(frame) : configurator_.receive(frame);
   }

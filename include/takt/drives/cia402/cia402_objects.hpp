@@ -70,8 +70,11 @@ class Cia402Objects {
     std::array<std::uint32_t, can::canopen::max_mapped> map{};
 
     static constexpr std::uint32_t out_of_use = std::uint32_t{1} << 31;
+    /// Returns whether the PDO is enabled.
     [[nodiscard]] bool in_use() const noexcept { return (id & out_of_use) == 0; }
+    /// Returns the CAN identifier of the PDO.
     [[nodiscard]] std::uint32_t frame_id() const noexcept { return id & can::max_standard_id; }
+    /// Returns whether the PDO is sent at a SYNC.
     [[nodiscard]] bool at_sync() const noexcept { return type <= 240; }
   };
 

@@ -30,6 +30,7 @@ inline constexpr std::uint8_t cia402_master_node = 127;
   return std::clamp(patience, Duration(50'000'000), Duration(60'000'000'000));
 }
 
+/// The periods and timeouts of a drive on the bus.
 struct Cia402Timing {
   Duration period{1'000'000};         ///< of the loop, and of SYNC
   Duration silence{50'000'000};       ///< timeout of process data, counted in cycles with a request

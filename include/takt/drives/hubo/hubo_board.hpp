@@ -79,6 +79,7 @@ class HuboBoard {
   [[nodiscard]] double position(std::uint8_t channel) const noexcept {
     return motors_[channel]->axis.plant().position(ticks_.since(now_));
   }
+  /// Returns the velocity of a motor, rad/s.
   [[nodiscard]] double velocity(std::uint8_t channel) const noexcept {
     return motors_[channel]->axis.plant().velocity();
   }

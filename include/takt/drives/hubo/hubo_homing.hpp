@@ -27,6 +27,7 @@ struct HuboHomingOptions {
       can::hubo::home_done;  ///< the flag of success; can::hubo::wrist_home_done for DRC-Hubo's wrist roll
 };
 
+/// The progress of a homing.
 enum class HuboHomingState : std::uint8_t { idle, searching, done, failed };
 
 /// Reason of a failed homing.

@@ -38,6 +38,7 @@
 
 namespace takt::drives {
 
+/// The dialect and timing of a board.
 struct HuboOptions {
   can::hubo::Dialect dialect = can::hubo::Dialect::podo;  ///< of the status frames
   int repeat_cycles = 10;  ///< a power command without an answering status is repeated after so many cycles
@@ -82,7 +83,9 @@ class HuboBoardMaster {
     motors_[channel].counts_per_radian = Kind::counts_per_radian(counts_per_radian);
     motors_[channel].rated_effort = std::copysign(rated_effort, counts_per_radian);
   }
+  /// Returns the board's number.
   [[nodiscard]] std::uint8_t board() const noexcept { return board_; }
+  /// Returns the dialect of its status frames.
   [[nodiscard]] can::hubo::Dialect dialect() const noexcept { return options_.dialect; }
   /// Whether a joint is attached to this channel.
   [[nodiscard]] bool attached(std::size_t channel) const noexcept { return motors_[channel].attached; }

@@ -35,6 +35,7 @@ class HuboSensor {
   [[nodiscard]] static constexpr bool exists(std::uint8_t number) noexcept {
     return can::hubo::has_force(number) || can::hubo::is_inertial(number);
   }
+  /// Returns the sensor's number.
   [[nodiscard]] std::uint8_t number() const noexcept { return number_; }
 
   /// Calls push(message) for each request of a cycle.

@@ -18,6 +18,7 @@
 
 namespace takt::drives {
 
+/// The timing of a simulated drive.
 struct ServoDriveOptions {
   Duration reply_delay{30'000};  ///< from the end of a command to the reply's entry into the transmit queue
   Duration command_period{1'000'000};  ///< expected period of commands
@@ -49,6 +50,7 @@ class ServoDrive {
   [[nodiscard]] double position() const noexcept { return axis_.plant().position(ticks_.since(now_)); }
   [[nodiscard]] double velocity() const noexcept { return axis_.plant().velocity(); }
 
+  /// Returns the state of the drive.
   [[nodiscard]] can::servo::State state() const noexcept { return state_; }
   /// Number of frames to this drive's group that it could not use.
   [[nodiscard]] std::uint64_t ignored() const noexcept { return ignored_; }

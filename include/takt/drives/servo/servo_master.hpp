@@ -29,6 +29,7 @@ class ServoMaster {
   /// `reversed`: the drive turns in the opposite direction of its joint.
   ServoMaster(std::uint8_t node, bool reversed) noexcept : sign_(reversed ? -1 : 1), node_(node) {}
 
+  /// Returns the drive's number on the bus.
   [[nodiscard]] std::uint8_t node() const noexcept { return node_; }
 
   // ---- Frames from the drive

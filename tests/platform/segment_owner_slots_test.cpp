@@ -16,7 +16,7 @@ using namespace takt::platform;
 using namespace takt::shm;
 using namespace takt::test::segments;
 
-TEST_CASE("a place has one owner at a time, and who asks for a taken one is told by whom") {
+TEST_CASE("an owner slot has one owner at a time, and a request for a taken one names the owner") {
   auto segment = Segment::create_sealed("test", wanted).value();
   auto other = Segment::attach(segment.descriptor()).value();
   {

@@ -1,6 +1,6 @@
 // The faults that other tests rely on occur at the requested rate and within their bounds. The same seed
 // gives the same faults.
-#include "support/faulty_way.hpp"
+#include "support/faulty_path.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,8 @@
 #include <vector>
 
 using namespace takt;
-using test::FaultyWay;
-using test::WayFaults;
+using test::FaultyPath;
+using test::PathFaults;
 
 namespace {
 
@@ -19,12 +19,12 @@ constexpr Time start{};
 
 struct Arrival {
   Time at;
-  FaultyWay::Bytes bytes;
+  FaultyPath::Bytes bytes;
   friend bool operator==(const Arrival&, const Arrival&) = default;
 };
 
-FaultyWay::Bytes numbered(std::uint32_t number) {
-  FaultyWay::Bytes bytes(4);
+FaultyPath::Bytes numbered(std::uint32_t number) {
+  FaultyPath::Bytes bytes(4);
   std::memcpy(bytes.data(), &number, 4);
   return bytes;
 }
@@ -36,7 +36,7 @@ std::uint32_t number_of(const Arrival& arrival) {
 }
 
 /// Sends a datagram every 10 ms.
-std::vector<Arrival> drive(FaultyWay& way, std::uint32_t count) {
+std::vector<Arrival> drive(FaultyPath& way, std::uint32_t count) {
   std::vector<Arrival> arrivals;
   for (std::uint32_t i = 0; i < count; ++i) way.take(numbered(i), start + i * 10 * ms);
   while (way.next() != Time::max()) {
@@ -54,8 +54,8 @@ void check_share(std::uint64_t number, double share, double count) {
 
 }  // namespace
 
-TEST_CASE("a way without faults gives each datagram at once, in order and unchanged") {
-  FaultyWay way({}, 1);
+TEST_CASE("a path without faults gives each datagram at once, in order and unchanged") {
+  FaultyPath way({}, 1);
   CHECK(!way.give(start).has_value());
   const auto arrivals = drive(way, 100);
   REQUIRE(arrivals.size() == 100);
@@ -63,7 +63,7 @@ TEST_CASE("a way without faults gives each datagram at once, in order and unchan
 }
 
 TEST_CASE("delays are within their bounds, and nothing is given before its time") {
-  FaultyWay way({.delay = 50 * ms, .jitter = 20 * ms}, 2);
+  FaultyPath way({.delay = 50 * ms, .jitter = 20 * ms}, 2);
   way.take(numbered(0), start);
   CHECK(!way.give(start + 30 * ms - Duration(1)).has_value());
   CHECK(way.give(start + 70 * ms).has_value());
@@ -81,7 +81,7 @@ TEST_CASE("delays are within their bounds, and nothing is given before its time"
 
 TEST_CASE("each fault happens as often as asked for") {
   constexpr std::uint32_t count = 20000;
-  FaultyWay way({.loss = 0.2, .duplicate = 0.1, .corrupt = 0.05, .reorder = 0.02}, 3);
+  FaultyPath way({.loss = 0.2, .duplicate = 0.1, .corrupt = 0.05, .reorder = 0.02}, 3);
   const auto arrivals = drive(way, count);
   const auto& counters = way.counters();
   check_share(counters.lost, 0.2, count);
@@ -92,7 +92,7 @@ TEST_CASE("each fault happens as often as asked for") {
 }
 
 TEST_CASE("what is corrupted differs, what is not does not") {
-  FaultyWay way({.corrupt = 1}, 4);
+  FaultyPath way({.corrupt = 1}, 4);
   for (const Arrival& arrival : drive(way, 1000)) {
     const auto original = numbered(static_cast<std::uint32_t>((arrival.at - start) / (10 * ms)));
     CHECK(arrival.bytes != original);
@@ -100,9 +100,9 @@ TEST_CASE("what is corrupted differs, what is not does not") {
 }
 
 TEST_CASE("a seed says what happens") {
-  const WayFaults faults{
+  const PathFaults faults{
       .loss = 0.3, .duplicate = 0.2, .corrupt = 0.2, .reorder = 0.1, .delay = 50 * ms, .jitter = 20 * ms};
-  FaultyWay first(faults, 5), again(faults, 5), other(faults, 6);
+  FaultyPath first(faults, 5), again(faults, 5), other(faults, 6);
   const auto arrivals = drive(first, 500);
   CHECK(arrivals == drive(again, 500));
   CHECK(arrivals != drive(other, 500));

@@ -18,7 +18,7 @@
 namespace takt::test {
 
 /// Shares are of the datagrams, from 0 to 1.
-struct WayFaults {
+struct PathFaults {
   double loss = 0;
   double duplicate = 0;  ///< arrive twice, each with its own delay
   double corrupt = 0;    ///< one bit is flipped, or the end is missing
@@ -28,7 +28,7 @@ struct WayFaults {
   Duration held_back = std::chrono::milliseconds(35);
 };
 
-struct WayCounters {
+struct PathCounters {
   std::uint64_t taken = 0;
   std::uint64_t lost = 0;
   std::uint64_t doubled = 0;
@@ -36,14 +36,14 @@ struct WayCounters {
   std::uint64_t held_back = 0;
 };
 
-class FaultyWay {
+class FaultyPath {
  public:
   using Bytes = std::vector<std::uint8_t>;
 
-  FaultyWay(const WayFaults& faults, std::uint64_t seed) : faults_(faults), random_(seed) {}
+  FaultyPath(const PathFaults& faults, std::uint64_t seed) : faults_(faults), random_(seed) {}
 
   /// Applies to later datagrams only.
-  void set_faults(const WayFaults& faults) { faults_ = faults; }
+  void set_faults(const PathFaults& faults) { faults_ = faults; }
 
   void take(std::span<const std::uint8_t> datagram, Time now) {
     ++counters_.taken;
@@ -63,7 +63,7 @@ class FaultyWay {
     return datagram;
   }
 
-  [[nodiscard]] const WayCounters& counters() const { return counters_; }
+  [[nodiscard]] const PathCounters& counters() const { return counters_; }
 
  private:
   bool happens(double share, std::uint64_t& counter) {
@@ -90,10 +90,10 @@ class FaultyWay {
     }
   }
 
-  WayFaults faults_;
+  PathFaults faults_;
   std::mt19937_64 random_;
   std::multimap<Time, Bytes> under_way_;
-  WayCounters counters_;
+  PathCounters counters_;
 };
 
 }  // namespace takt::test

@@ -8,7 +8,7 @@
 
 #include "sim/client_rig.hpp"
 #include "support/adversary.hpp"
-#include "support/faulty_way.hpp"
+#include "support/faulty_path.hpp"
 #include "support/random.hpp"
 #include "takt/core/siphash.hpp"
 #include "takt/secure/client_channel.hpp"
@@ -24,7 +24,7 @@ namespace {
 
 constexpr Duration longest_way = 50ms + 20ms + 35ms;
 
-test::WayFaults bad_network(double corrupt) {
+test::PathFaults bad_network(double corrupt) {
   return {.loss = 0.2, .duplicate = 0.1, .corrupt = corrupt, .reorder = 0.05, .delay = 50ms, .jitter = 20ms};
 }
 
@@ -78,7 +78,7 @@ struct BadRig : test::ClientRig<Near, Far> {
     drive_until(duration, [] { return false; });
   }
 
-  test::FaultyWay there, back;
+  test::FaultyPath there, back;
 };
 
 using Plain = BadRig<PlainChannel, PlainChannel>;
