@@ -1,11 +1,11 @@
 // The worst-case cost of joining one request to moving joints. The robot has the largest number of joints,
 // and no waypoint can be reached in time, so that all methods are tried. It counts a whole cycle of the
-// engine, which plays its drives itself.
-#include <array>
+// manager, over drives that the benchmark plays.
+#include <string>
 #include <vector>
 
 #include "instructions.hpp"
-#include "takt/motion/engine.hpp"
+#include "motion/played_robot.hpp"
 #include "takt/trajectory/through.hpp"
 
 namespace takt::bench {
@@ -19,7 +19,7 @@ robot::RobotDescription many_joints() {
   robot.period = std::chrono::milliseconds(1);
   for (std::size_t i = 0; i < max_joints; ++i) {
     robot::JointDescription joint;
-    joint.name = "joint";
+    joint.name = "joint" + std::to_string(i);
     joint.limits = {-3, 3, 2 + 0.01 * static_cast<double>(i), 10, 200, 100};
     joint.following_error = 1;
     joint.goal_tolerance = 1;
@@ -28,10 +28,10 @@ robot::RobotDescription many_joints() {
   return robot;
 }
 
-class JoiningEngine {
+class JoiningRobot {
  public:
-  JoiningEngine() {
-    for (auto& joint : feedback_) {
+  JoiningRobot() {
+    for (auto& joint : robot_.drives.feedback) {
       joint.heard = true;
       joint.drive = DriveState::ready;
     }
@@ -60,30 +60,28 @@ class JoiningEngine {
     request.trajectory = *trajectory::through(trajectory::Waypoints{max_joints, times, positions, {}, {}},
                                               trajectory::Through::stop);
     request.lead = trajectory::PointToPoint<>(max_joints);
-    for (const auto& joint : robot_.joints) request.limits.push_back(joint.limits);
+    for (const auto& joint : description_.joints) request.limits.push_back(joint.limits);
     request.path_tolerance.resize(max_joints);
     request.goal_tolerance.resize(max_joints);
   }
 
   void cycle(Request* request) {
-    now_ += robot_.period;
+    now_ += description_.period;
     for (std::size_t j = 0; j < max_joints; ++j) {
-      feedback_[j].stamp = now_;
-      feedback_[j].position = commands_[j].position;
+      robot_.drives.feedback[j].stamp = now_;
+      robot_.drives.feedback[j].position = robot_.drives.commands[j].position;
     }
-    engine_.begin(now_, feedback_);
-    if (request != nullptr) engine_.submit(*request);
-    engine_.advance(commands_);
-    engine_.deliver(now_, [this](const Event& event) {
+    robot_.cycle.begin(now_, description_.period, 0);
+    if (request != nullptr) robot_.cycle.submit(*request);
+    robot_.cycle.advance();
+    robot_.cycle.deliver(now_, [this](const Event& event) {
       refused_ = event.state == GoalState::rejected;
       return true;
     });
   }
 
-  robot::RobotDescription robot_ = many_joints();
-  Engine engine_{robot_};
-  std::vector<robot::JointFeedback> feedback_{max_joints};
-  std::vector<JointCommand> commands_{max_joints};
+  robot::RobotDescription description_ = many_joints();
+  test::PlayedRobot robot_{description_};
   Request running_;
   Request hasty_;
   Time now_{};
@@ -91,9 +89,9 @@ class JoiningEngine {
 };
 
 const Kernel join("motion/cycle_that_refuses_to_join_64_joints", [](Counter& count) {
-  JoiningEngine engine;
-  count([&] { engine.refuse(); });
-  if (!engine.refused()) std::abort();
+  JoiningRobot robot;
+  count([&] { robot.refuse(); });
+  if (!robot.refused()) std::abort();
 });
 
 }  // namespace

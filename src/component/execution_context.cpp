@@ -182,12 +182,16 @@ void ExecutionContext::stop(Time now) noexcept {
 }
 
 void ExecutionContext::transitions(Time now, Duration measured) noexcept {
+  begin_boundary(now, measured);
+  apply_requests();
+}
+
+void ExecutionContext::begin_boundary(Time now, Duration measured) noexcept {
   calls_.begin_cycle();
   now_ = now;
   measured_ = measured;
   adopt();
   settle_all();
-  calls_.apply();
 }
 
 void ExecutionContext::settle_all() noexcept {
@@ -211,13 +215,16 @@ void ExecutionContext::execute() noexcept {
     at_.store(&component, std::memory_order_relaxed);
     if (slot.row.state == ComponentState::error) {
       component.on_error(time);
-    } else if (slot.row.placement.budget > Duration(0) && clock_ != nullptr) {
-      execute_with_budget(slot, time);
     } else {
-      ++slot.row.executions;
-      if (const Status status = component.on_execute(time); !status) failed(slot, status.error());
+      execute(slot, time);
     }
   }
+}
+
+void ExecutionContext::execute(Slot& slot, const CycleTime& time) noexcept {
+  if (slot.row.placement.budget > Duration(0) && clock_ != nullptr) return execute_with_budget(slot, time);
+  ++slot.row.executions;
+  if (const Status status = slot.row.component->on_execute(time); !status) failed(slot, status.error());
 }
 
 void ExecutionContext::execute_with_budget(Slot& slot, const CycleTime& time) noexcept {
@@ -249,6 +256,37 @@ void ExecutionContext::state_update() noexcept {
   // release: who sees the count sees what the cycle did.
   cycles_.store(index_, std::memory_order_release);
   calls_.end_cycle();
+}
+
+// ---- for a manager ----
+
+bool ExecutionContext::settle() noexcept {
+  if (!unsettled_) return false;
+  settle_all();
+  return true;
+}
+
+Status ExecutionContext::lead(Component& component, Transition transition) noexcept {
+  Slot* slot = find(&component);
+  if (slot == nullptr) return fail(Errc::not_a_participant);
+  const Status status = transit(*slot, transition);
+  if (!status && transition == Transition::activate && slot->row.state == ComponentState::error)
+    set_state(*slot, ComponentState::inactive);
+  return status;
+}
+
+Status ExecutionContext::end(Component& component, Error reason) noexcept {
+  Slot* slot = find(&component);
+  if (slot == nullptr) return fail(Errc::not_a_participant);
+  return transit(*slot, Transition::fail, reason);
+}
+
+Status ExecutionContext::execute_now(Component& component) noexcept {
+  Slot* slot = find(&component);
+  if (slot == nullptr) return fail(Errc::not_a_participant);
+  if (slot->row.state != ComponentState::active) return fail(Errc::wrong_state);
+  execute(*slot, time_of(*slot));
+  return {};
 }
 
 // ---- requests ----

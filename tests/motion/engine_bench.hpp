@@ -1,4 +1,4 @@
-// An engine with drives that the test plays.
+// The motion of a robot whose drives the test plays.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "takt/motion/engine.hpp"
+#include "motion/played_robot.hpp"
 #include "takt/trajectory/through.hpp"
 #include "takt/trajectory/timing.hpp"
 
@@ -37,14 +37,11 @@ inline robot::RobotDescription three_joints() {
   return robot;
 }
 
-/// An engine with ideal drives: they follow their commands exactly, one period later.
+/// A robot with ideal drives: they follow their commands exactly, one period later.
 class EngineBench {
  public:
   explicit EngineBench(robot::RobotDescription description = three_joints())
-      : robot(std::move(description)),
-        engine(robot),
-        feedback(robot.joints.size()),
-        commands(robot.joints.size()) {
+      : robot(std::move(description)), played(robot) {
     for (auto& joint : feedback) {
       joint.heard = true;
       joint.drive = DriveState::off;
@@ -71,12 +68,12 @@ class EngineBench {
       if (mute.contains(i)) joint.drive = DriveState::unknown;
     }
     const std::vector<MotionState> before = references();
-    engine.begin(now, feedback, missed);
+    engine.begin(now, period, missed);
     for (Request* request : requests) {
       REQUIRE(engine.accepts_requests());
       engine.submit(*request);
     }
-    engine.advance(commands);
+    engine.advance();
     engine.deliver(now, [this](const Event& event) {
       if (!sink_open) return false;
       events.push_back(event);
@@ -178,9 +175,10 @@ class EngineBench {
   }
 
   robot::RobotDescription robot;
-  Engine engine;
-  std::vector<robot::JointFeedback> feedback;
-  std::vector<JointCommand> commands;
+  PlayedRobot played;
+  RobotCycle& engine = played.cycle;
+  std::vector<robot::JointFeedback>& feedback = played.drives.feedback;
+  std::vector<JointCommand>& commands = played.drives.commands;
   std::vector<Event> events;
   Snapshot snapshot;
   Time now{};

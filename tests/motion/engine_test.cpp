@@ -1,7 +1,5 @@
 // The engine runs goals and streams: each joins the present motion, and what ends early comes to a bounded
 // stop. Random requests break no limit.
-#include "takt/motion/engine.hpp"
-
 #include <doctest/doctest.h>
 
 #include <chrono>

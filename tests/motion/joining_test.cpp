@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "motion/engine_bench.hpp"
@@ -237,7 +238,7 @@ TEST_CASE("only so many trajectories are held for their starts") {
   Bench bench;
   bench.make_ready();
   std::vector<std::unique_ptr<Request>> requests;
-  for (GoalId id = 1; id <= Engine::max_scheduled + 1; ++id) {
+  for (GoalId id = 1; id <= JointTrajectoryController::max_scheduled + 1; ++id) {
     requests.push_back(bench.move(id, {0}, {1.0}, 1));
     requests.back()->start = bench.now + std::chrono::hours(1);
     bench.cycle({requests.back().get()});
@@ -246,7 +247,7 @@ TEST_CASE("only so many trajectories are held for their starts") {
   CHECK(bench.events.back().reason == Errc::queue_full);
   auto all = Bench::simple(RequestKind::cancel);
   bench.cycle({all.get()});
-  CHECK(bench.events.size() == Engine::max_scheduled + 2);
+  CHECK(bench.events.size() == JointTrajectoryController::max_scheduled + 2);
 }
 
 TEST_CASE("a move to the very end of the range can be cancelled at any time within the limit of jerk") {
@@ -327,7 +328,10 @@ TEST_CASE("a lead that would leave the range is refused by the limit, with joint
 
 TEST_CASE("a cycle plans leads for a bounded number of joints, and takes the rest in the next ones") {
   robot::RobotDescription robot = test::three_joints();
-  while (robot.joints.size() < 40) robot.joints.push_back(robot.joints.back());
+  while (robot.joints.size() < 40) {
+    robot.joints.push_back(robot.joints.back());
+    robot.joints.back().name = "joint" + std::to_string(robot.joints.size());
+  }
   Bench bench(robot);
   bench.make_ready();
   std::vector<std::size_t> all(40);
@@ -340,7 +344,7 @@ TEST_CASE("a cycle plans leads for a bounded number of joints, and takes the res
     requests.push_back(bench.fastest_move(id, all, std::vector<double>(40, -1.0)));
   bench.now += bench.robot.period;
   for (auto& joint : bench.feedback) joint.stamp = bench.now;
-  bench.engine.begin(bench.now, bench.feedback);
+  bench.engine.begin(bench.now, bench.robot.period, 0);
   std::size_t taken = 0;
   while (bench.engine.accepts_requests()) bench.engine.submit(*requests[1 + taken++]);
   CHECK(taken == 2);

@@ -169,6 +169,24 @@ class ExecutionContext {
   void execute() noexcept;
   void state_update() noexcept;
 
+  /// The two halves of transitions(): what the last cycle left; then the requests that have come.
+  void begin_boundary(Time now, Duration measured) noexcept;
+  void apply_requests() noexcept { calls_.apply(); }
+
+  // For a manager, between begin_boundary() and the end of the cycle.
+
+  /// Leads components that failed, or must retire, to their next state now, instead of at the next cycle.
+  /// Returns whether there was any.
+  bool settle() noexcept;
+  /// One transition at once. A component whose activation fails becomes inactive again, as in a switch.
+  /// Errors: not_a_participant, wrong_state; that of the callback.
+  [[nodiscard]] Status lead(Component& component, Transition transition) noexcept;
+  /// Leads an active component to the state error, for this reason. Errors: not_a_participant, wrong_state.
+  [[nodiscard]] Status end(Component& component, Error reason) noexcept;
+  /// Executes an active component out of its turn, because it was activated after execute(). Errors:
+  /// not_a_participant, wrong_state.
+  [[nodiscard]] Status execute_now(Component& component) noexcept;
+
   /// Asks the driver to stop after the present cycle. Any thread.
   void request_stop() noexcept {
     stop_.store(true, std::memory_order_seq_cst);
@@ -246,6 +264,7 @@ class ExecutionContext {
   Status call_back(Slot& slot, Callback callback) noexcept;
   void set_state(Slot& slot, ComponentState state, Error reason = {}) noexcept;
   void failed(Slot& slot, Error reason) noexcept;
+  void execute(Slot& slot, const CycleTime& time) noexcept;
   void execute_with_budget(Slot& slot, const CycleTime& time) noexcept;
 
   [[nodiscard]] Status check(const SwitchJob& job, Component*& culprit) noexcept;

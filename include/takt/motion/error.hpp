@@ -62,7 +62,10 @@ namespace takt::motion {
   X(other_robot, 59, "the loop runs another robot, or the same robot with another description")     \
   X(other_version, 60, "the loop was built from another version of takt")                           \
   X(loop_taken, 61, "another motion server uses the loop")                                          \
-  X(bus_down, 62, "the bus of a drive is down")
+  X(bus_down, 62, "the bus of a drive is down")                                                     \
+  X(controller_stopped, 63, "the trajectory controller does not run: start it, or stop the others") \
+  X(joint_taken, 64, "another controller commands the joint")                                       \
+  X(protective_stop, 65, "a protective stop was requested")
 
 /// Why motion failed. 0 is no error. The texts are in TAKT_MOTION_ERRORS.
 enum class Errc : std::uint16_t {

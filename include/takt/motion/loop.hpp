@@ -1,6 +1,7 @@
-// The control loop. Once per period it reads the drives, runs the engine, writes the drives, and publishes
-// the state and the events. Over a wall clock it is the real-time thread of a robot. Over a ManualClock the
-// same code runs a simulation as fast as the processor can, with the same numbers on every run.
+// The control loop: a manager (robot/manager.hpp) with the trajectory controller, over a clock. Once per period
+// it reads the drives, runs all controllers, writes the drives, and publishes the state and the events. Over a
+// wall clock it is the real-time thread of a robot. Over a ManualClock the same code runs a simulation as fast
+// as the processor can, with the same numbers on every run.
 //
 // The robot's overrun policy says how the loop continues after a late cycle (rt/periodic_loop.hpp). Two
 // limits bound the cycles that it catches up: the robot's overrun limit, and half of the cycles that a drive
@@ -12,12 +13,16 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <utility>
 
 #include "takt/core/time.hpp"
 #include "takt/motion/channels.hpp"
-#include "takt/motion/engine.hpp"
+#include "takt/motion/joint_trajectory.hpp"
+#include "takt/motion/robot_cycle.hpp"
+#include "takt/robot/device.hpp"
 #include "takt/robot/hardware.hpp"
+#include "takt/robot/manager.hpp"
 #include "takt/rt/periodic_loop.hpp"
 
 namespace takt::motion {
@@ -41,28 +46,48 @@ class LoopObserver {
   LoopObserver() = default;
 };
 
+/// The name of the trajectory controller in a loop's manager.
+inline constexpr const char* trajectory_controller = "trajectory";
+
 /// The loop of one robot over a clock C.
 template <Clock C>
 class Loop {
  public:
-  /// Allocates all memory. The arguments must outlive the loop. Every other function is real-time safe.
+  /// Allocates all memory. The arguments must outlive the loop. At most 64 joints. Every other function is
+  /// real-time safe.
   Loop(C& clock, const robot::RobotDescription& robot, robot::Hardware& hardware, Channels& channels,
        LoopObserver& observer)
       : clock_(&clock),
         beat_{.period = robot.period, .overrun = robot.overrun, .catch_up_limit = catch_up_limit(robot)},
-        hardware_(&hardware),
         channels_(&channels),
         observer_(&observer),
-        engine_(robot),
-        feedback_(robot.joints.size()),
-        commands_(robot.joints.size()) {}
+        drives_("drives", hardware),
+        manager_(robot) {
+    // A robot without names that clash gives no errors here: the description was checked.
+    is_ready_ = manager_.add(drives_).has_value() && manager_.load(controller_).has_value() &&
+                manager_.switch_controllers({.start = {trajectory_controller}}).has_value();
+  }
+  ~Loop() { end(); }
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  /// Devices and controllers. Other threads may load and switch them while the loop runs.
+  [[nodiscard]] robot::Manager& manager() noexcept { return manager_; }
 
   /// Runs until the robot is down, which follows a shut_down() or a shutdown request after the controlled
-  /// stop. Error: rt::Errc::period_not_positive.
+  /// stop. Error: rt::Errc::period_not_positive; robot::Errc::too_many_joints; those of Manager::start().
   Status run() noexcept {
+    if (!is_ready_) return fail(robot::Errc::too_many_joints);
     auto beat = rt::PeriodicLoop<C>::create(*clock_, beat_);
     if (!beat) return fail(beat.error());
+    component::BudgetClockOf<C> budgets(*clock_);
+    if (const Status status = begin(clock_->now()); !status) return status;
+    manager_.context().set_budget_clock(&budgets);
+    manager_.context().set_loop_statistics(&beat->statistics());
     beat->run([this](const rt::Tick& tick) noexcept { return cycle(tick); });
+    manager_.context().set_budget_clock(nullptr);
+    manager_.context().set_loop_statistics(nullptr);
+    end();
     statistics_ = beat->statistics();
     return {};
   }
@@ -80,29 +105,29 @@ class Loop {
     reset_asked_.store(true, std::memory_order_relaxed);
   }
 
-  /// Runs one cycle, for a caller that keeps the period itself. Returns Verdict::stop once the robot is down.
+  /// Runs one cycle, for a caller that keeps the period itself. Its first cycle makes its thread the
+  /// manager's. Returns Verdict::stop once the robot is down.
   rt::Verdict cycle(const rt::Tick& tick) noexcept {
+    if (!runs_ && !begin(tick.woke)) return rt::Verdict::stop;
     observer_->before_cycle(tick.due);
-    hardware_->read(tick.due, feedback_);
-    if (shutdown_asked_.load(std::memory_order_relaxed)) engine_.shut_down();
-    engine_.begin(tick.due, feedback_, tick.missed);
+    if (shutdown_asked_.load(std::memory_order_relaxed)) cycle_.shut_down();
+    cycle_.begin(tick.due, tick.woke - std::exchange(last_woke_, tick.woke), tick.missed);
+    // One that comes in between is served by this one.
     if (reset_asked_.load(std::memory_order_relaxed)) {
-      reset_asked_.store(false,
-                         std::memory_order_relaxed);  // one that comes in between is served by this one
-      engine_.reset();
+      reset_asked_.store(false, std::memory_order_relaxed);
+      cycle_.reset();
     }
     Request* request = nullptr;
-    while (engine_.accepts_requests() && channels_->requests.try_pop(request)) engine_.submit(*request);
-    engine_.advance(commands_);
-    hardware_->write(tick.due, commands_);
+    while (cycle_.accepts_requests() && channels_->requests.try_pop(request)) cycle_.submit(*request);
+    cycle_.advance();
     const Time written = clock_->now();
     publish(tick);
-    engine_.deliver(written, [this](const Event& event) noexcept {
+    cycle_.deliver(written, [this](const Event& event) noexcept {
       if (!channels_->events.try_push(event)) return false;
       observer_->on_event(event);
       return true;
     });
-    return engine_.state() == RobotState::down ? rt::Verdict::stop : rt::Verdict::proceed;
+    return cycle_.state() == RobotState::down ? rt::Verdict::stop : rt::Verdict::proceed;
   }
 
   /// Statistics of the last run() that ended.
@@ -115,23 +140,36 @@ class Loop {
     return std::min(robot.overrun_limit, (robot.silence_limit() - 1) / 2);
   }
 
+  [[nodiscard]] Status begin(Time now) noexcept {
+    const Status status = manager_.start(now);
+    runs_ = status.has_value();
+    last_woke_ = now;
+    return status;
+  }
+  void end() noexcept {
+    if (std::exchange(runs_, false)) manager_.stop(manager_.now());
+  }
+
   void publish(const rt::Tick& tick) noexcept {
     Snapshot& snapshot = channels_->state.begin_write();
-    engine_.describe(snapshot);
+    cycle_.describe(snapshot);
     snapshot.loop = {tick.index + 1, tick.overruns, tick.lateness, tick.busy};
-    snapshot.hardware = hardware_->counters();
     observer_->after_cycle(snapshot);
     channels_->state.publish();
   }
 
   C* clock_;
   rt::PeriodicConfig beat_;
-  robot::Hardware* hardware_;
   Channels* channels_;
   LoopObserver* observer_;
-  Engine engine_;
-  std::vector<robot::JointFeedback> feedback_;
-  std::vector<JointCommand> commands_;
+  robot::DriveDevice drives_;
+  std::shared_ptr<JointTrajectoryController> controller_ =
+      std::make_shared<JointTrajectoryController>(trajectory_controller);
+  robot::Manager manager_;
+  RobotCycle cycle_{manager_, *controller_};
+  bool is_ready_ = false;  ///< the manager has its device and controller
+  bool runs_ = false;      ///< this thread is the manager's
+  Time last_woke_{};
   std::atomic<bool> shutdown_asked_{false};
   std::atomic<bool> reset_asked_{false};
   rt::LoopStatistics statistics_;

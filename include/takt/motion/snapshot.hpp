@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
 #include <type_traits>
 
 #include "takt/core/fields.hpp"
@@ -13,34 +12,12 @@
 #include "takt/motion/error.hpp"
 #include "takt/motion/goal.hpp"
 #include "takt/robot/hardware.hpp"
+#include "takt/robot/supervisor.hpp"
 
 namespace takt::motion {
 
-/// The state of the whole robot.
-enum class RobotState : std::uint8_t {
-  starting,  ///< drives are powering up and reporting their positions
-  ready,     ///< accepts motion
-  stopping,  ///< a bounded stop is under way after a fault, an emergency stop or a shutdown request
-  stopped,   ///< latched after a fault or an emergency stop; reset leads back to starting
-  down,      ///< shut down: drives off, the loop may end
-};
-
-/// The word on the wire. Real-time safe.
-[[nodiscard]] constexpr std::string_view state_name(RobotState state) noexcept {
-  switch (state) {
-    case RobotState::starting:
-      return "starting";
-    case RobotState::ready:
-      return "ready";
-    case RobotState::stopping:
-      return "stopping";
-    case RobotState::stopped:
-      return "stopped";
-    case RobotState::down:
-      return "down";
-  }
-  return "unknown";
-}
+using robot::RobotState;
+using robot::state_name;
 
 /// One joint at one cycle. SI units.
 struct JointSnapshot {

@@ -1,4 +1,4 @@
-// The errors of setting up a robot's hardware from its description.
+// The errors of setting up a robot, and of its manager.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,22 @@ enum class Errc : std::uint16_t {
   bad_scale = 4,
   too_many_joints = 5,
   no_such_joint = 6,
+  no_such_interface = 7,
+  claimed = 8,
+  no_such_controller = 9,
+  in_use = 10,
+  device_refuses = 11,
+  changed_meanwhile = 12,
+  command_not_finite = 13,
+  device_lost = 14,
+  duplicate_name = 15,
+  switch_timed_out = 16,
+  not_a_controller = 17,
+  group_failed = 18,
+  wrong_state = 19,
+  chain_incomplete = 20,
+  rolled_back = 21,
+  cyclic_chain = 22,
 };
 
 /// Returns this room's number, for Error.
@@ -36,6 +52,38 @@ enum class Errc : std::uint16_t {
       return "the robot has more joints than takt allows";
     case Errc::no_such_joint:
       return "the robot has no such joint on buses of this protocol";
+    case Errc::no_such_interface:
+      return "no device and no controller has an interface with this name";
+    case Errc::claimed:
+      return "another controller owns the interface";
+    case Errc::no_such_controller:
+      return "no controller with this name is loaded";
+    case Errc::in_use:
+      return "an active controller commands this one's inputs; stop it in the same switch";
+    case Errc::device_refuses:
+      return "a device refuses the change of mode";
+    case Errc::changed_meanwhile:
+      return "a controller failed or was stopped while the switch was prepared; nothing was changed";
+    case Errc::command_not_finite:
+      return "the controller commanded NaN or infinity";
+    case Errc::device_lost:
+      return "a device that the controller uses is not active";
+    case Errc::duplicate_name:
+      return "another controller or interface has this name";
+    case Errc::switch_timed_out:
+      return "the devices did not change their mode in time; the previous controllers run again";
+    case Errc::not_a_controller:
+      return "the component is not a controller";
+    case Errc::group_failed:
+      return "another controller of the same chain failed";
+    case Errc::wrong_state:
+      return "the controller's state does not allow this";
+    case Errc::chain_incomplete:
+      return "the controller commands inputs of one that would not be active";
+    case Errc::rolled_back:
+      return "a controller failed to activate; the previous ones run again";
+    case Errc::cyclic_chain:
+      return "the chain of controllers would lead back to itself";
   }
   return "unknown robot error";
 }

@@ -1,18 +1,9 @@
-// The motion engine: the computation of one loop period. It owns the reference of every joint and decides
-// which goal owns which joint. It follows trajectories and streams, plans stops, and watches the drives.
+// The trajectory controller: it moves joints along trajectories and streams. It owns the goals, and decides
+// which goal owns which joint.
 //
-// The engine knows no bus, no clock and no thread. Feedback and the nominal time go in; commands and events
-// come out. The same engine therefore runs on the robot, in simulated time and in a test.
-//
-// Every function is real-time safe; only the constructor allocates. One cycle is:
-//
-//     engine.begin(now, feedback, missed);  // the drives' answers; periods without a cycle
-//
-//     engine.submit(request);               // any number of requests, validated by the planner
-//     engine.advance(commands);             // one period of motion
-//
-//     hardware.write(now, commands);        // to the buses
-//     engine.deliver(written, sink);        // events, with the time at which the reference left
+// A robot's motion server sends it requests (robot_cycle.hpp). In a program without a server, the caller
+// submits them in the manager's thread. Within a cycle: begin(), then submit() for any number of requests that the
+// planner has validated, then on_execute() by the manager, then deliver().
 //
 // Ownership. A goal owns its joints. A new goal on owned joints takes them over from their present reference,
 // and the old goal ends `preempted`. Joints of the old goal that the new one does not take come to a bounded
@@ -31,70 +22,77 @@
 // at exactly that time. A trajectory with a start in the past is joined at a later waypoint, at that
 // waypoint's time. A cancel, and everything that stops the robot, recalls waiting trajectories.
 //
-// Time. Motion time counts executed periods, so a missed period delays the motion and the reference never
-// jumps. A loop that misses more than overrun_limit periods in a row stops the robot. It does so before it
-// judges the drives. The silence of drives also counts in executed cycles, because a paused loop sent them
-// nothing.
+// Joints. The controller lends its joints: another controller that claims one takes it while that one is
+// active. The goals on it end aborted, and requests for it are rejected (joint_taken).
+//
+// Time. Motion time counts executed cycles, so a missed period delays the motion and the reference never
+// jumps. The manager runs the controller in each cycle (divisor 1).
+//
+// Every function is real-time safe, except the constructor and on_configure().
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "takt/control/setpoint_follower.hpp"
 #include "takt/core/joint.hpp"
 #include "takt/motion/request.hpp"
 #include "takt/motion/snapshot.hpp"
-#include "takt/robot/description.hpp"
-#include "takt/robot/hardware.hpp"
-#include "takt/trajectory/directional_limits.hpp"
+#include "takt/robot/controller.hpp"
 #include "takt/trajectory/speed_scaling.hpp"
-#include "takt/trajectory/stop.hpp"
 #include "takt/trajectory/tolerances.hpp"
 
 namespace takt::motion {
 
-/// Computes one robot's motion, cycle by cycle. For one thread, the loop's.
-class Engine {
+/// The reason of a supervisor's stop, as a reason of motion. Real-time safe.
+[[nodiscard]] Errc reason_of(robot::StopReason reason) noexcept;
+
+/// Moves all joints of a robot by goals. For the manager's thread.
+class JointTrajectoryController final : public robot::Controller {
  public:
   /// How many trajectories may wait for their start. Further ones are rejected (queue_full).
   static constexpr std::size_t max_scheduled = max_joints;
 
-  /// Sizes all memory for the robot. Allocates: call it at set-up.
-  explicit Engine(const robot::RobotDescription& robot);
+  static constexpr component::ComponentMetadata about{.type = "JointTrajectoryController",
+                                                      .version = "1.0.0",
+                                                      .vendor = "takt",
+                                                      .category = "controller",
+                                                      .description = "Moves joints along trajectories."};
+  /// Claims all joints of the robot, at most 64.
+  explicit JointTrajectoryController(std::string name) : Controller(about, std::move(name)) {}
 
-  /// Begins a cycle: takes the feedback, one entry per joint, and reacts to faults. Argument `now`: the
-  /// nominal time of the cycle. Argument `missed`: the number of periods in a row without a cycle before this
-  /// one.
-  void begin(Time now, std::span<const robot::JointFeedback> feedback, std::uint64_t missed = 0) noexcept;
-
+  /// Begins a cycle, before its requests. `now`: the nominal time of the cycle.
+  void begin(Time now) noexcept;
   /// Whether submit() may be called. False while events of an earlier cycle wait for delivery, or when this
   /// cycle's share is used up. The share is eight requests, and lead motions for about as many joints as a
   /// robot can have.
   [[nodiscard]] bool accepts_requests() const noexcept;
-
-  /// Takes one validated request. The engine borrows it until an event carries it back in `retired`:
+  /// Takes one validated request of the kinds trajectory, setpoint, cancel and speed. The controller borrows
+  /// it until an event carries it back in `retired`:
   ///
   /// * A trajectory, or the first setpoint of a stream: with the event that ends, rejects or recalls the
   ///   goal. An earlier event with state `active` and no `retired` reports its beginning.
   /// * A further setpoint of a stream: with an event `active` of this cycle.
-  /// * Cancel, speed, emergency_stop, reset, shutdown: with an event of this cycle, `succeeded` or
-  ///   `rejected`. It concerns the request itself; each affected goal has events of its own.
+  /// * Cancel, speed: with an event of this cycle, `succeeded` or `rejected`. It concerns the request itself;
+  ///   each affected goal has events of its own.
   void submit(Request& request) noexcept;
 
-  /// From the next begin() on, stops all joints, powers off, then enters RobotState::down. For the end of the
-  /// process.
-  void shut_down() noexcept { shutdown_asked_ = true; }
-
-  /// Leaves a latched stop, as a reset request does: clears the faults and powers the drives. Call it between
-  /// begin() and advance(). Nothing happens while the robot is still stopping, is down, or the bus of a drive
-  /// is down.
-  void reset() noexcept { leave_stop(); }
-
-  /// Computes one period of motion and writes one command per joint.
-  void advance(std::span<JointCommand> commands) noexcept;
+  /// Why a request failed, with its numbers.
+  struct Fault {
+    Errc reason{};
+    std::size_t joint = 0;
+    double value = 0;
+    double limit = 0;
+    trajectory::Quantity quantity{};
+  };
+  /// Gives a request back, with an event of this cycle.
+  void answer(Request& request, GoalState state, const Fault& fault, double speed_excess = 0) noexcept;
 
   /// Passes the events of this cycle, oldest first, to `sink(const Event&) -> bool`. An event that the sink
   /// refuses is offered again in the next cycle. `written` is the time at which the commands were on the bus.
@@ -111,36 +109,28 @@ class Engine {
     event_count_ -= taken;
   }
 
-  /// Fills in the snapshot, except the loop's and the hardware's own counters.
+  /// Fills in the goals of the snapshot.
   void describe(Snapshot& snapshot) const noexcept;
 
-  /// The state of the robot after the last begin() or advance().
-  [[nodiscard]] RobotState state() const noexcept { return state_; }
+  [[nodiscard]] SetupResult<void> on_configure(robot::Resources& resources) override;
+  [[nodiscard]] bool keeps_limits() const noexcept override { return true; }
+  [[nodiscard]] Status on_execute(const component::CycleTime& cycle) noexcept override;
+  [[nodiscard]] Status on_state_update(const component::CycleTime& cycle) noexcept override;
+  void on_deactivate(const component::CycleTime& cycle) noexcept override;
+  void on_lent(std::size_t joint) noexcept override;
+  void on_returned(std::size_t joint) noexcept override { axes_[joint].is_lent = false; }
 
  private:
-  /// What moves a joint.
-  enum class Source : std::uint8_t {
-    hold,
-    goal,
-    stop,   ///< along a stop with bounded jerk
-    brake,  ///< at the acceleration limit
-  };
-
   struct Axis {
-    JointLimits limits;
-    SafeBehaviour safe = SafeBehaviour::hold;
-    trajectory::JointTolerance following_error;
+    robot::Joint* joint = nullptr;
     double goal_tolerance = 0;
-
-    Source source = Source::hold;
     std::uint8_t goal = 0;  ///< index into goals_: the goal that moves the joint, or that waits for its stop
-    bool waited_for = false;  ///< source stop or brake: goal `goal` ends when this motion ends
-    double command = 0;
-    MotionState reference;
+    bool has_goal = false;  ///< goal `goal` moves it
+    bool stops = false;     ///< the manager brings it to rest
+    bool waited_for = false;  ///< goal `goal` ends when the joint is at rest
+    bool is_lent = false;     ///< to another controller
+    double command = 0;       ///< the goal's target, before any limiter
     control::SetpointFollower follower;
-    trajectory::StopMotion stop;
-    std::uint64_t stop_began = 0;  ///< tick at which the stop's time is zero
-    std::uint64_t answered = 0;    ///< tick of its drive's latest answer
   };
 
   /// The motion that joins the present reference to a goal's trajectory.
@@ -168,33 +158,22 @@ class Engine {
   /// The path of a trajectory goal: its lead, then its trajectory.
   struct Path;
 
-  struct Fault {
-    Errc reason{};
-    std::size_t joint = 0;
-    double value = 0;
-    double limit = 0;
-    trajectory::Quantity quantity{};
-  };
-
+  [[nodiscard]] static bool is_busy(const Axis& axis) noexcept {
+    return axis.has_goal || axis.stops || axis.joint->stopping();
+  }
+  [[nodiscard]] static Fault fault_of(const robot::RobotFault& fault) noexcept {
+    return {reason_of(fault.reason), fault.joint, fault.value, fault.limit};
+  }
   [[nodiscard]] double seconds_since(std::uint64_t tick) const noexcept;
   [[nodiscard]] std::size_t free_goal() const noexcept;
   [[nodiscard]] bool waits_for_a_stop(std::size_t goal) const noexcept;
   [[nodiscard]] std::size_t find_goal(GoalId id) const noexcept;
-
-  void take_feedback(std::span<const robot::JointFeedback> feedback) noexcept;
-  void watch_start() noexcept;
-  void watch_loop(std::uint64_t missed) noexcept;
-  void watch_drives(bool was_ready) noexcept;
-  [[nodiscard]] Fault fault_of(std::size_t joint) const noexcept;
+  [[nodiscard]] Fault unavailable(JointSet joints) const noexcept;
 
   void start_trajectory(Request& request) noexcept;
   void start_or_continue_stream(Request& request) noexcept;
   void cancel(Request& request) noexcept;
   void change_speed(Request& request) noexcept;
-  void emergency_stop(Request& request) noexcept;
-  void reset(Request& request) noexcept;
-  /// Returns why the robot stays in its stop; the reason Errc{} if it leaves it.
-  Fault leave_stop() noexcept;
   [[nodiscard]] std::size_t busy_joint(JointSet joints) const noexcept;
   [[nodiscard]] Fault join_present_motion(Request& request, Lead& lead) noexcept;
   void begin_scheduled() noexcept;
@@ -209,51 +188,32 @@ class Engine {
 
   void advance_trajectory(Goal& goal) noexcept;
   void advance_stream(Goal& goal) noexcept;
-  void advance_stops() noexcept;
   void finish_preempted() noexcept;
   [[nodiscard]] bool has_ended(Goal& goal) noexcept;
-  void settle_robot_state() noexcept;
-  void write_commands(std::span<JointCommand> commands) noexcept;
 
   void begin_stop(std::size_t joint) noexcept;
-  [[nodiscard]] bool stopping(const Axis& axis) const noexcept;
-  void finish_stop(Axis& axis) noexcept;
   void preempt(std::size_t goal, Errc reason) noexcept;
   void stop_on_path(std::size_t goal, Errc reason) noexcept;
   void begin_preempting(Goal& goal, Errc reason) noexcept;
   void stop_joints(std::size_t goal) noexcept;
   void abort_all(const Fault& fault) noexcept;
-  void stop_robot(const Fault& fault, bool power_off_after) noexcept;
-  void stop_for_good() noexcept;
   void end_goal(Goal& goal, GoalState state, const Fault& fault) noexcept;
   void emit(const Event& event) noexcept;
-  void answer(Request& request, GoalState state, const Fault& fault, double speed_excess = 0) noexcept;
 
-  Duration period_;
-  std::uint32_t overrun_limit_;
-  std::uint32_t silence_limit_;  ///< cycles
+  Duration period_{1};
+  const robot::Supervisor* supervisor_ = nullptr;
   std::vector<Axis> axes_;
   /// One more than joints: each goal here holds a joint, and a new goal takes its joints last.
   std::vector<Goal> goals_;
   std::array<Request*, max_scheduled> scheduled_{};  ///< trajectories whose start is in the future
   std::size_t scheduled_count_ = 0;
-  std::vector<robot::JointFeedback> feedback_;
 
   Time now_{};
   std::uint64_t tick_ = 0;
-  RobotState state_ = RobotState::starting;
-  Fault fault_;
-  JointSet powered_;  ///< joints whose drives are to be on
-  JointSet settled_;  ///< state starting: joints whose drive was seen ready
-  bool power_off_after_stop_ = false;
-  bool shutdown_asked_ = false;
-  bool down_after_stop_ = false;
-  bool clear_faults_ = false;
-  std::uint64_t waiting_since_ = 0;  ///< tick at which the robot began to wait for its drives
   std::size_t submitted_ = 0;
   std::size_t planned_ = 0;  ///< joints with a lead planned in this cycle
 
-  // Sized for the worst case: the engine takes no request while an event of an earlier cycle waits. So at
+  // Sized for the worst case: the controller takes no request while an event of an earlier cycle waits. So at
   // most these come together: the answers to one cycle's requests, the recalled trajectories, and three
   // events per goal. The three events of a goal are its beginning, its preemption and its end.
   std::array<Event, 3 * max_joints + 4 * max_requests_per_cycle + max_scheduled> events_;

@@ -1,0 +1,156 @@
+// Interfaces: the named numbers and structs between devices and controllers. Names are resolved once, at
+// set-up. In the cycle, reading and writing are plain memory accesses.
+//
+//     "elbow/position"       a joint: position, velocity, effort; commands also acceleration
+//     "imu/gyro_x"           a number of a device, or a field of its struct "imu"
+//     "tip_pid/setpoint"     an input of a controller, which another controller commands (a chain)
+//     "odometry/speed"       a number that a controller publishes: any registered variable
+//
+// The manager holds the table (manager.hpp). Devices and controllers add to it and look up in it through
+// Declarations and Resources (device.hpp, controller.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "takt/core/finite_math.hpp"
+#include "takt/core/joint.hpp"
+#include "takt/core/setup_error.hpp"
+
+namespace takt::component {
+class Component;
+}
+
+namespace takt::robot {
+
+/// A number that is read. Real-time safe.
+class State {
+ public:
+  State() = default;
+  explicit State(const double* value) noexcept : value_(value) {}
+  /// The present value, in the interface's unit.
+  [[nodiscard]] double get() const noexcept { return *value_; }
+  /// Whether the interface was found.
+  [[nodiscard]] explicit operator bool() const noexcept { return value_ != nullptr; }
+
+ private:
+  const double* value_ = nullptr;
+};
+
+/// A number that its owner writes. A value stays until the next one. Real-time safe.
+class Command {
+ public:
+  Command() = default;
+  /// `driven`: set by each write.
+  Command(double* value, bool* driven) noexcept : value_(value), driven_(driven) {}
+  /// Commands a value, in the interface's unit. The manager ends a controller that commands NaN or infinity.
+  void set(double value) noexcept {
+    *value_ = value;
+    *driven_ = true;
+  }
+  /// Ends the command: the interface gets its safe value.
+  void release() noexcept { *driven_ = false; }
+  /// The present value.
+  [[nodiscard]] double get() const noexcept { return *value_; }
+  /// Whether the interface was found.
+  [[nodiscard]] explicit operator bool() const noexcept { return value_ != nullptr; }
+
+ private:
+  double* value_ = nullptr;
+  bool* driven_ = nullptr;
+};
+
+/// An input of a controller, which another controller may command. Real-time safe.
+class Input {
+ public:
+  Input() = default;
+  Input(const double* value, const bool* driven) noexcept : value_(value), driven_(driven) {}
+  /// The last command. Before the first one: the initial value.
+  [[nodiscard]] double get() const noexcept { return *value_; }
+  /// Whether an active controller commands it. If not, the controller follows its own setpoint.
+  [[nodiscard]] bool driven() const noexcept { return *driven_; }
+
+ private:
+  const double* value_ = nullptr;
+  const bool* driven_ = nullptr;
+};
+
+/// The value of a command that nobody owns. Joints have their own rule: the manager brings them to rest.
+enum class SafeValue : std::uint8_t {
+  hold,          ///< the last value
+  zero,          ///< zero, at once
+  ramp_to_zero,  ///< towards zero, at the interface's rate
+};
+
+/// The description of an interface, as data.
+struct InterfaceInfo {
+  std::string name;   ///< "owner/what"
+  std::string unit;   ///< "rad", "N m"; empty: none
+  std::string owner;  ///< the device or controller that has it
+  bool is_command = false;
+  SafeValue safe = SafeValue::hold;
+  double value = 0;        ///< at the time of the question
+  std::string claimed_by;  ///< the controller that owns the command; empty: nobody
+};
+
+/// All interfaces of a robot. Set-up only; the manager's mutex guards it.
+class InterfaceTable {
+ public:
+  static constexpr std::size_t no_joint = std::numeric_limits<std::size_t>::max();
+
+  /// A number to read.
+  struct StateRow {
+    std::string name;
+    std::string unit;
+    const double* value = nullptr;
+    const component::Component* owner = nullptr;  ///< null: the joints' device
+    std::size_t joint = no_joint;
+  };
+  /// A number to command. The table keeps its memory, except that of joints.
+  struct CommandRow {
+    std::string name;
+    std::string unit;
+    double* value = nullptr;
+    bool* driven = nullptr;
+    const component::Component* owner = nullptr;
+    SafeValue safe = SafeValue::hold;
+    double rate = 0;  ///< of ramp_to_zero, 1/s
+    std::size_t joint = no_joint;
+    CommandMode mode{};      ///< of a joint's interface
+    bool sets_mode = false;  ///< a joint's position, velocity or effort; not its acceleration
+  };
+  /// A struct to read.
+  struct StructRow {
+    std::string name;
+    std::string_view schema;
+    const void* value = nullptr;
+    const component::Component* owner = nullptr;
+  };
+
+  /// Each adds a row. Errors: duplicate_name; component::Errc::bad_name.
+  [[nodiscard]] SetupResult<void> add(StateRow row);
+  [[nodiscard]] SetupResult<void> add(CommandRow row);
+  [[nodiscard]] SetupResult<void> add(StructRow row);
+  /// Removes all rows of this owner.
+  void remove(const component::Component& owner);
+
+  /// Each finds a row by its name; null: none. Pointers are valid until the next add() or remove().
+  [[nodiscard]] const StateRow* find_state(std::string_view name) const noexcept;
+  [[nodiscard]] const CommandRow* find_command(std::string_view name) const noexcept;
+  [[nodiscard]] const StructRow* find_struct(std::string_view name) const noexcept;
+
+  [[nodiscard]] std::span<const StateRow> states() const noexcept { return states_; }
+  [[nodiscard]] std::span<const CommandRow> commands() const noexcept { return commands_; }
+
+ private:
+  std::vector<StateRow> states_;
+  std::vector<CommandRow> commands_;
+  std::vector<StructRow> structs_;
+};
+
+}  // namespace takt::robot

@@ -1,0 +1,364 @@
+// The manager of a robot: the execution context that reads devices, runs controllers, limits and writes
+// devices. One thread runs its cycle; any other thread may load and switch controllers meanwhile.
+//
+//     robot::Manager manager(description);
+//     robot::DriveDevice drives("drives", hardware);
+//     manager.add(drives);
+//     manager.load(std::make_shared<Damper>("damper"));
+//     manager.switch_controllers({.start = {"damper"}});    // takes effect once the robot is ready
+//     robot::run(manager, clock, {.period = description.period});
+//
+// A cycle has eight steps:
+//
+//   1 read      devices that are due; one that fails stops the controllers that use it
+//   2 judge     the supervisor (supervisor.hpp): a stop deactivates controllers, and being ready brings them back
+//   3 switch    requests of other threads: all of a switch, or nothing
+//   4 control   active controllers that are due: a controller runs before those whose inputs it commands
+//   5 limit     each joint's command, by position, velocity, acceleration, jerk and braking distance
+//   6 protect   joints that nobody commands come to rest; other commands get their safe value
+//   7 write     devices that are due
+//   8 publish   on_state_update() of the controllers, events
+//
+// Joints. A joint that its owner does not command stops within its limits and is held. So no cycle leaves a
+// joint without a command. A joint that was commanded by velocity stays in that mode, at rest. A command that
+// is NaN or infinite ends its controller, and the joint stops.
+//
+// Failures. A controller that answers an error, or exceeds its budget with that policy, ends with its whole
+// chain in the same cycle. Then its fallbacks begin, also in this cycle. Whoever owns what they need ends.
+//
+// Stops. Controllers are deactivated, except those that work in a stop. When the robot is ready again, the
+// same ones are activated in one cycle, from the measured state.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "takt/component/drivers.hpp"
+#include "takt/component/execution_context.hpp"
+#include "takt/core/joint.hpp"
+#include "takt/core/setup_error.hpp"
+#include "takt/core/time.hpp"
+#include "takt/robot/controller.hpp"
+#include "takt/robot/description.hpp"
+#include "takt/robot/device.hpp"
+#include "takt/robot/error.hpp"
+#include "takt/robot/interfaces.hpp"
+#include "takt/robot/joint.hpp"
+#include "takt/robot/supervisor.hpp"
+#include "takt/rt/periodic_loop.hpp"
+#include "takt/shm/spsc_ring.hpp"
+
+namespace takt::robot {
+
+/// What an exclusive claim covers.
+enum class ClaimPolicy : std::uint8_t {
+  per_joint,      ///< a joint has one owner, whatever interface it claims
+  per_interface,  ///< position and velocity of one joint may have two owners
+};
+
+/// Two controllers that want the same.
+struct ClaimConflict {
+  std::string_view interface;  ///< "elbow", or "led/brightness"
+  std::string_view owner;      ///< would go on
+  std::string_view claimant;   ///< would start
+};
+
+/// Options of a manager.
+struct ManagerOptions {
+  std::size_t max_controllers = 128;
+  ClaimPolicy claims = ClaimPolicy::per_joint;
+  /// Decides on a conflict that the policy finds: true lets both run. Null: never.
+  std::function<bool(const ClaimConflict&)> permits{};
+};
+
+/// Where and how a device runs.
+struct DeviceConfig {
+  component::Placement placement{};  ///< order: the lower one is read and written first
+  Duration retry{};                  ///< after a failure: reset and activate again so often; 0: never
+};
+
+/// Where and how a controller runs.
+struct ControllerConfig {
+  std::uint32_t divisor = 1;  ///< it runs in each divisor-th cycle
+  std::uint32_t phase = 0;    ///< cycles
+  Duration budget{};          ///< for one execution; 0: not measured
+  component::BudgetAction over_budget = component::BudgetAction::count;
+  std::vector<std::string> fallbacks{};  ///< loaded controllers that start when this one fails
+};
+
+/// How a switch treats entries that cannot be met.
+enum class Strictness : std::uint8_t {
+  strict,  ///< nothing is switched
+  /// They are left out: unknown names, a start of an active one or a stop of a stopped one, a start whose
+  /// claims conflict. Whatever remains is all or nothing.
+  best_effort,
+};
+
+/// A set of starts and stops, applied in one cycle or not at all. A controller in both lists restarts.
+struct SwitchRequest {
+  std::vector<std::string> start{};
+  std::vector<std::string> stop{};
+  Strictness strictness = Strictness::strict;
+  Duration timeout = std::chrono::seconds(1);  ///< for the devices' change of modes
+};
+
+/// The state of a controller for people.
+enum class ControllerState : std::uint8_t {
+  inactive,
+  active,
+  suspended,  ///< it is to run, once the robot is ready
+  failed,     ///< until a reset
+};
+
+/// The name of a state: "inactive", "active", "suspended", "failed".
+[[nodiscard]] std::string_view to_string(ControllerState state) noexcept;
+
+/// A controller, as data.
+struct ControllerStatus {
+  std::string name;
+  std::string type;
+  ControllerState state{};
+  Error error;  ///< why it failed
+  ControllerConfig config;
+  std::vector<std::string> claims;  ///< "elbow (position)", "led/brightness"
+  std::vector<std::string> reads;
+  std::uint64_t executions = 0;
+  std::uint64_t over_budget = 0;
+  Duration longest{};  ///< of one execution, if it has a budget
+};
+
+/// What the cycle did on its own.
+struct ManagerEvent {
+  enum class Kind : std::uint8_t {
+    controller_failed,  ///< with its reason
+    controller_ended,   ///< by another one's failure, or a lost device
+    fallback_started,
+    device_lost,  ///< with its reason
+    device_returned,
+    activation_failed,  ///< after a stop, or of a fallback
+  };
+  Time time{};
+  Kind kind{};
+  const component::Component* component = nullptr;  ///< its name stays valid while it is loaded
+  Error error;
+};
+
+/// The manager. Set-up functions may be called from any thread but the cycle's, and are not real-time safe.
+class Manager {
+ public:
+  /// Sizes all memory for the robot, which may have any number of joints.
+  explicit Manager(const RobotDescription& robot, ManagerOptions options = {});
+  /// No thread may run the cycle any more.
+  ~Manager();
+  Manager(const Manager&) = delete;
+  Manager& operator=(const Manager&) = delete;
+
+  // ---- devices and controllers: any thread; not real-time safe ----
+
+  /// Adds a device, initializes and activates it. It must outlive the manager. Errors: duplicate_name; those
+  /// of the device.
+  [[nodiscard]] SetupResult<void> add(Device& device, const DeviceConfig& config = {});
+
+  /// Loads a controller, inactive. Controllers whose inputs it commands, and its fallbacks, are loaded before.
+  /// Errors: duplicate_name, no_such_controller (a fallback); those of Component::initialize() and
+  /// on_configure(); component::Errc::bad_rate, too_many_components.
+  SetupResult<void> load(std::shared_ptr<Controller> controller, ControllerConfig config = {});
+  /// Unloads an inactive or failed controller and returns it. Errors: no_such_controller; wrong_state (it is
+  /// active); in_use (another one commands its inputs or has it as fallback).
+  [[nodiscard]] SetupResult<std::shared_ptr<Controller>> unload(std::string_view name);
+  /// Starts and stops controllers in one cycle, or none. If an activation fails, those that were stopped run
+  /// again. Without a ready robot, the controllers start once it is ready. Errors: no_such_controller,
+  /// wrong_state, claimed, chain_incomplete, in_use, device_refuses, device_lost, changed_meanwhile,
+  /// switch_timed_out, rolled_back; those of BoundaryCalls::run().
+  SetupResult<void> switch_controllers(const SwitchRequest& request);
+  /// Leads a failed controller to inactive. Errors: no_such_controller, wrong_state; that of on_reset().
+  [[nodiscard]] SetupResult<void> reset_controller(std::string_view name);
+  /// Puts a new controller in the place of one with the same name, at one cycle boundary (replacement.hpp).
+  /// It claims the same, and nobody uses the old one's inputs and outputs. Returns the old one. Errors:
+  /// no_such_controller; in_use; claimed (the claims differ); those of component::replace().
+  [[nodiscard]] SetupResult<std::shared_ptr<Controller>> replace(std::shared_ptr<Controller> fresh,
+                                                                 std::string_view who);
+
+  /// The controllers, in the order in which they run.
+  [[nodiscard]] std::vector<ControllerStatus> controllers();
+  /// The controller with this name; null: none. It stays valid until it is unloaded or replaced.
+  [[nodiscard]] Controller* find(std::string_view name);
+  /// All interfaces with their present values.
+  [[nodiscard]] std::vector<InterfaceInfo> interfaces();
+  /// The next event, oldest first; std::nullopt: none. One thread.
+  [[nodiscard]] std::optional<ManagerEvent> next_event();
+  /// Stops the robot between two cycles, with this category. Errors: those of BoundaryCalls::run().
+  [[nodiscard]] Status request_stop(StopCategory category, StopReason reason = StopReason::emergency_stop);
+
+  // ---- the cycle: one thread; real-time safe ----
+
+  /// Makes this thread the manager's. Errors: component::Errc::already_running.
+  [[nodiscard]] Status start(Time now) noexcept;
+  /// Steps 1 and 2. `missed`: periods in a row without a cycle before this one; `measured`: since the last
+  /// cycle.
+  void begin(Time now, Duration measured, std::uint64_t missed) noexcept;
+  /// Steps 3 to 6.
+  void control() noexcept;
+  /// Step 7.
+  void write() noexcept;
+  /// Step 8.
+  void publish() noexcept;
+  /// All steps. Returns Verdict::stop once the robot is down.
+  rt::Verdict cycle(const rt::Tick& tick) noexcept;
+  /// Gives the cycle back, after it.
+  void stop(Time now) noexcept;
+
+  // ---- requests inside the cycle, between begin() and control() ----
+
+  /// Stops the robot. Category 0 removes the power at once; a protective stop keeps it.
+  void stop_robot(const RobotFault& fault, StopCategory category) noexcept;
+  /// Leaves a latched stop.
+  [[nodiscard]] Supervisor::ResetAnswer reset() noexcept { return supervisor_.reset(); }
+  /// Begins the end of the process: a controlled stop, then RobotState::down. Also before begin().
+  void shut_down() noexcept;
+
+  /// The nominal time of the present cycle.
+  [[nodiscard]] Time now() const noexcept { return now_; }
+  /// The supervisor.
+  [[nodiscard]] const Supervisor& supervisor() const noexcept { return supervisor_; }
+  /// All joints, by index.
+  [[nodiscard]] std::span<const Joint> joints() const noexcept { return joints_; }
+  /// The description.
+  [[nodiscard]] const RobotDescription& robot() const noexcept { return robot_; }
+  /// The counters of all DriveDevices.
+  [[nodiscard]] HardwareCounters counters() const noexcept;
+  /// The context that runs the controllers, for parameters, ports and statistics.
+  [[nodiscard]] component::ExecutionContext& context() noexcept { return controllers_; }
+
+ private:
+  friend class Resources;
+
+  struct Entry;
+  struct SwitchJob;
+
+  /// A command that is no joint's.
+  struct CommandCell {
+    double* value = nullptr;
+    bool* driven = nullptr;
+    SafeValue safe{};
+    double rate = 0;
+    const component::Component* of = nullptr;
+    double last = 0;  ///< finite command
+    std::uint16_t owner = nobody;
+  };
+  struct DeviceRow {
+    Device* device = nullptr;
+    DriveDevice* drives = nullptr;  ///< the same, if it is one
+    std::uint64_t retry = 0;        ///< cycles; 0: never
+    std::uint64_t lost_at = 0;
+    bool lost = false;
+  };
+
+  // set-up, under the mutex
+  [[nodiscard]] Entry* find_entry(std::string_view name) const noexcept;
+  [[nodiscard]] Entry* find_entry(const component::Component& component) const noexcept;
+  [[nodiscard]] bool is_used(const Entry& entry) const noexcept;
+  [[nodiscard]] SetupResult<void> initialize(Entry& entry);
+  [[nodiscard]] SetupResult<void> link(Entry& entry);
+  [[nodiscard]] SetupResult<void> enter(Entry& entry);
+  [[nodiscard]] Status reorder();
+  [[nodiscard]] std::shared_ptr<std::vector<CommandCell>> cells_with(const component::Component& owner) const;
+  [[nodiscard]] std::vector<Entry*> in_chain_order() const;
+  [[nodiscard]] SetupResult<std::shared_ptr<SwitchJob>> plan(const SwitchRequest& request);
+  [[nodiscard]] SetupResult<void> name_all(const SwitchRequest& request, SwitchJob& job) const;
+  [[nodiscard]] SetupResult<void> check_claims(SwitchJob& job, bool may_drop) const;
+  [[nodiscard]] SetupResult<void> check_chains(const SwitchJob& job) const;
+  [[nodiscard]] SetupResult<void> prepare_devices(SwitchJob& job);
+  [[nodiscard]] std::optional<std::string> conflict(const Entry& owner, const Entry& claimant) const;
+  [[nodiscard]] ControllerStatus status_of(const Entry& entry,
+                                           std::span<const component::Participant> rows) const;
+
+  // the cycle
+  void adopt(std::vector<CommandCell>& cells) noexcept;
+  void read_devices() noexcept;
+  void retry(DeviceRow& row) noexcept;
+  void lose(DeviceRow& row) noexcept;
+  void suspend() noexcept;
+  void resume() noexcept;
+  [[nodiscard]] Status begin_switch(SwitchJob& job) noexcept;
+  void continue_switch() noexcept;
+  void finish_switch(SwitchJob& job) noexcept;
+  void undo(SwitchJob& job, std::size_t started) noexcept;
+  [[nodiscard]] ModeProgress perform(const SwitchJob& job) noexcept;
+  [[nodiscard]] bool is_active(const Entry& entry) const noexcept;
+  [[nodiscard]] bool is_free_from(const Entry& owner, const Entry& claimant) const noexcept;
+  [[nodiscard]] Status activate(Entry& entry) noexcept;
+  void deactivate(Entry& entry) noexcept;
+  void take(Entry& entry) noexcept;
+  void give_back(Entry& entry) noexcept;
+  void give_back(Joint& joint, std::uint16_t owner) noexcept;
+  void settle_failures() noexcept;
+  void end_chain(Entry& entry, Error reason) noexcept;
+  void start_fallbacks(const Entry& entry, bool execute) noexcept;
+  void make_room(const Entry& entry) noexcept;
+  void move_joints() noexcept;
+  void move(Joint& joint) noexcept;
+  [[nodiscard]] bool obey(Joint& joint) noexcept;
+  void begin_rest(Joint& joint) noexcept;
+  void blame(std::uint16_t owner) noexcept;
+  void protect_commands() noexcept;
+  void emit(ManagerEvent::Kind kind, const component::Component& component, Error error = {}) noexcept;
+
+  RobotDescription robot_;
+  ManagerOptions options_;
+  double period_;  ///< s
+  std::mutex mutex_;
+  InterfaceTable table_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::vector<DeviceRow> devices_;
+  std::vector<std::shared_ptr<SwitchJob>> jobs_;  ///< until the cycle is done with them
+
+  component::ExecutionContext device_context_;
+  component::ExecutionContext controllers_;
+  Supervisor supervisor_;
+  std::vector<JointFeedback> feedback_;
+  std::vector<JointCommand> commands_;
+  std::vector<MotionState> references_;
+  std::vector<Joint> joints_;
+  std::vector<Entry*> running_;    ///< all entries, in their order; the cycle's list
+  std::vector<Entry*> by_number_;  ///< index: owner number; null: free
+  std::vector<CommandCell> cells_;
+  shm::SpscRing<ManagerEvent> events_{256};
+  SwitchJob* pending_ = nullptr;  ///< the switch whose modes are changing
+  Time now_{};
+  Time last_woke_{};
+  std::uint64_t cycle_ = 0;
+  bool suspended_ = true;   ///< controllers wait for a ready robot
+  bool has_blame_ = false;  ///< a command of this cycle was not finite
+};
+
+/// Runs the manager over a clock until the robot is down. Errors: those of rt::PeriodicLoop::create() and of
+/// Manager::start().
+template <Clock C>
+[[nodiscard]] Status run(Manager& manager, C& clock, const rt::PeriodicConfig& config,
+                         rt::LoopStatistics* statistics = nullptr) {
+  auto loop = rt::PeriodicLoop<C>::create(clock, config);
+  if (!loop) return fail(loop.error());
+  if (const Status status = manager.start(clock.now()); !status) return status;
+  component::BudgetClockOf<C> budgets(clock);
+  manager.context().set_budget_clock(&budgets);
+  manager.context().set_loop_statistics(&loop->statistics());
+  loop->run([&](const rt::Tick& tick) noexcept { return manager.cycle(tick); });
+  manager.context().set_budget_clock(nullptr);
+  manager.context().set_loop_statistics(nullptr);
+  manager.stop(clock.now());
+  if (statistics != nullptr) *statistics = loop->statistics();
+  return {};
+}
+
+}  // namespace takt::robot

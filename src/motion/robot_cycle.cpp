@@ -1,0 +1,83 @@
+#include "takt/motion/robot_cycle.hpp"
+
+namespace takt::motion {
+
+Errc reason_of(robot::StopReason reason) noexcept {
+  switch (reason) {
+    case robot::StopReason::loop_overrun:
+      return Errc::loop_overrun;
+    case robot::StopReason::bus_down:
+      return Errc::bus_down;
+    case robot::StopReason::drive_silent:
+      return Errc::drive_silent;
+    case robot::StopReason::drive_fault:
+      return Errc::drive_fault;
+    case robot::StopReason::drive_off:
+      return Errc::drive_off;
+    case robot::StopReason::following_error:
+      return Errc::following_error;
+    case robot::StopReason::emergency_stop:
+      return Errc::emergency_stop;
+    case robot::StopReason::protective_stop:
+      return Errc::protective_stop;
+    case robot::StopReason::shutting_down:
+      return Errc::shutting_down;
+  }
+  return Errc::unknown_reason;
+}
+
+void RobotCycle::submit(Request& request) noexcept {
+  const auto answer = [&](Errc why, std::size_t joint = 0) noexcept {
+    controller_->answer(request, why == Errc{} ? GoalState::succeeded : GoalState::rejected,
+                        {why, joint, 0, 0});
+  };
+  switch (request.kind) {
+    case RequestKind::emergency_stop:
+      if (state() == RobotState::down) return answer(Errc::shutting_down);
+      manager_->stop_robot({robot::StopReason::emergency_stop}, request.category);
+      return answer(Errc{});
+    case RequestKind::reset: {
+      using Result = robot::Supervisor::ResetAnswer::Result;
+      const auto reset = manager_->reset();
+      return answer(reset.result == Result::done          ? Errc{}
+                    : reset.result == Result::not_stopped ? Errc::robot_not_ready
+                                                          : Errc::bus_down,
+                    reset.joint);
+    }
+    case RequestKind::shutdown:
+      manager_->shut_down();
+      return answer(Errc{});
+    case RequestKind::trajectory:
+    case RequestKind::setpoint:
+    case RequestKind::cancel:
+    case RequestKind::speed:
+      return controller_->submit(request);
+  }
+}
+
+void RobotCycle::describe(Snapshot& snapshot) const noexcept {
+  const robot::Supervisor& supervisor = manager_->supervisor();
+  const auto joints = manager_->joints();
+  snapshot.time = manager_->now();
+  snapshot.state = supervisor.state();
+  const robot::RobotFault fault = supervisor.fault().value_or(robot::RobotFault{});
+  snapshot.reason = supervisor.fault() ? reason_of(fault.reason) : Errc{};
+  snapshot.reason_joint = static_cast<std::uint8_t>(fault.joint);
+  snapshot.reason_value = fault.value;
+  snapshot.reason_limit = fault.limit;
+  snapshot.joint_count = static_cast<std::uint8_t>(joints.size());
+  for (const robot::Joint& joint : joints) {
+    JointSnapshot& row = snapshot.joints[joint.index()];
+    row.reference = joint.reference();
+    row.command = row.reference.position;
+    row.measured_position = joint.feedback().position;
+    row.measured_velocity = joint.feedback().velocity;
+    row.measured_effort = joint.feedback().effort;
+    row.drive = joint.feedback().drive;
+    row.fault = joint.feedback().fault;
+  }
+  controller_->describe(snapshot);
+  snapshot.hardware = manager_->counters();
+}
+
+}  // namespace takt::motion

@@ -1,0 +1,470 @@
+// The set-up side of the manager: devices, controllers, and what people ask about them.
+#include "takt/robot/manager.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+#include "robot/manager_parts.hpp"
+#include "takt/component/error.hpp"
+#include "takt/component/replacement.hpp"
+
+namespace takt::robot {
+namespace {
+
+constexpr std::array<std::string_view, 3> mode_names = {"position", "velocity", "effort"};
+
+/// Lends a component the object with which it initializes itself.
+template <class T>
+class Lent {
+ public:
+  Lent(T*& place, T& object) noexcept : place_(&place) { place = &object; }
+  ~Lent() { *place_ = nullptr; }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+ private:
+  T** place_;
+};
+
+}  // namespace
+
+std::string_view to_string(ControllerState state) noexcept {
+  constexpr std::array<std::string_view, 4> names = {"inactive", "active", "suspended", "failed"};
+  const auto index = static_cast<std::size_t>(state);
+  return index < names.size() ? names[index] : std::string_view();
+}
+
+Manager::Manager(const RobotDescription& robot, ManagerOptions options)
+    : robot_(robot),
+      options_(std::move(options)),
+      period_(to_seconds(robot.period)),
+      device_context_({.name = "devices", .period = robot.period}),
+      controllers_(
+          {.name = "controllers", .period = robot.period, .max_components = options_.max_controllers}),
+      supervisor_(robot),
+      feedback_(robot.joints.size()),
+      commands_(robot.joints.size()),
+      references_(robot.joints.size()),
+      by_number_(options_.max_controllers) {
+  running_.reserve(options_.max_controllers);
+  joints_.reserve(robot.joints.size());
+  for (std::size_t i = 0; i < robot.joints.size(); ++i) {
+    const JointDescription& joint = robot.joints[i];
+    Joint& made = joints_.emplace_back(joint.name, i, joint.limits, feedback_[i]);
+    const std::string position = joint.kind == JointKind::linear ? "m" : "rad";
+    const std::string effort = joint.kind == JointKind::linear ? "N" : "N m";
+    const auto add_state = [&](const char* what, std::string unit, const double& value) {
+      (void)table_.add(
+          InterfaceTable::StateRow{joint.name + "/" + what, std::move(unit), &value, nullptr, i});
+    };
+    add_state("position", position, feedback_[i].position);
+    add_state("velocity", position + "/s", feedback_[i].velocity);
+    add_state("effort", effort, feedback_[i].effort);
+    const auto add_command = [&](const char* what, std::string unit, double& value, CommandMode mode,
+                                 bool sets_mode) {
+      (void)table_.add(InterfaceTable::CommandRow{.name = joint.name + "/" + what,
+                                                  .unit = std::move(unit),
+                                                  .value = &value,
+                                                  .driven = &made.driven_,
+                                                  .joint = i,
+                                                  .mode = mode,
+                                                  .sets_mode = sets_mode});
+    };
+    add_command("position", position, made.wanted_.motion.position, CommandMode::position, true);
+    add_command("velocity", position + "/s", made.wanted_.motion.velocity, CommandMode::velocity, true);
+    add_command("effort", effort, made.wanted_.effort, CommandMode::effort, true);
+    add_command("acceleration", position + "/s^2", made.wanted_.motion.acceleration, CommandMode::position,
+                false);
+  }
+}
+
+Manager::~Manager() = default;
+
+// ---- commands that are no joint's ----
+
+/// The commands with those of a new owner. Free cells are used again, and the indices of others stay. The
+/// cycle writes the owners, so they are copied in adopt().
+std::shared_ptr<std::vector<Manager::CommandCell>> Manager::cells_with(
+    const component::Component& owner) const {
+  auto cells = std::make_shared<std::vector<CommandCell>>();
+  for (const CommandCell& cell : cells_)
+    cells->push_back({cell.value, cell.driven, cell.safe, cell.rate, cell.of});
+  for (const auto& row : table_.commands()) {
+    if (row.owner != &owner) continue;
+    auto free = std::ranges::find(*cells, nullptr, &CommandCell::value);
+    if (free == cells->end()) free = cells->insert(free, CommandCell{});
+    *free = {row.value, row.driven, row.safe, row.rate, row.owner};
+  }
+  return cells;
+}
+
+/// At a boundary: takes the new cells.
+void Manager::adopt(std::vector<CommandCell>& cells) noexcept {
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    cells[i].owner = cells_[i].owner;
+    cells[i].last = cells_[i].last;
+  }
+  cells_.swap(cells);
+}
+
+// ---- devices ----
+
+SetupResult<void> Manager::add(Device& device, const DeviceConfig& config) {
+  const std::lock_guard lock(mutex_);
+  for (const DeviceRow& row : devices_) {
+    if (row.device->name() == device.name())
+      return fail(Errc::duplicate_name, "device \"" + device.name() + "\" exists already");
+  }
+  Declarations declarations(table_, device, feedback_, commands_);
+  {
+    const Lent lent(device.declarations_, declarations);
+    auto added = device_context_.add(device, config.placement);
+    if (!added) {
+      table_.remove(device);
+      return added;
+    }
+  }
+  // The cycle reads both lists: it takes the longer ones at a boundary.
+  auto devices = std::make_shared<std::vector<DeviceRow>>(devices_.size() + 1);
+  const auto retry =
+      config.retry > Duration(0) ? std::max<Duration::rep>(config.retry / robot_.period, 1) : 0;
+  devices->back() = {.device = &device,
+                     .drives = dynamic_cast<DriveDevice*>(&device),
+                     .retry = static_cast<std::uint64_t>(retry)};
+  const Status adopted = controllers_.call([this, devices, cells = cells_with(device)]() noexcept -> Status {
+    std::ranges::copy(devices_, devices->begin());
+    devices_.swap(*devices);
+    adopt(*cells);
+    return {};
+  });
+  if (!adopted) return fail(adopted.error(), "device \"" + device.name() + "\" cannot join the manager");
+  if (const Status active = device_context_.activate(device); !active)
+    return fail(active.error(), "device \"" + device.name() + "\" cannot be activated");
+  return {};
+}
+
+HardwareCounters Manager::counters() const noexcept {
+  HardwareCounters sum;
+  for (const DeviceRow& row : devices_) {
+    if (row.drives != nullptr) sum += row.drives->hardware().counters();
+  }
+  return sum;
+}
+
+// ---- controllers ----
+
+Manager::Entry* Manager::find_entry(std::string_view name) const noexcept {
+  for (const auto& entry : entries_) {
+    if (entry->controller->name() == name) return entry.get();
+  }
+  return nullptr;
+}
+
+Manager::Entry* Manager::find_entry(const component::Component& component) const noexcept {
+  for (const auto& entry : entries_) {
+    if (entry->controller.get() == &component) return entry.get();
+  }
+  return nullptr;
+}
+
+SetupResult<void> Manager::load(std::shared_ptr<Controller> controller, ControllerConfig config) {
+  const std::lock_guard lock(mutex_);
+  const std::string& name = controller->name();
+  const auto is_joint_or_device = [&] {
+    return robot_.find_joint(name).has_value() ||
+           std::ranges::any_of(devices_, [&](const DeviceRow& row) { return row.device->name() == name; });
+  };
+  if (find_entry(name) != nullptr || is_joint_or_device())
+    return fail(Errc::duplicate_name, "\"" + name + "\" is a controller, a device or a joint already");
+  auto entry = std::make_unique<Entry>();
+  entry->controller = std::move(controller);
+  entry->config = std::move(config);
+  if (auto done = initialize(*entry); !done) return done;
+  auto linked = link(*entry);
+  if (linked) linked = enter(*entry);
+  if (!linked) {
+    table_.remove(*entry->controller);
+    return linked;
+  }
+  for (Entry* follower : entry->followers) follower->leaders.push_back(entry.get());
+  entries_.push_back(std::move(entry));
+  if (const Status status = reorder(); !status)
+    return fail(status.error(), "the order cannot be changed now");
+  return {};
+}
+
+/// Initializes the controller, which gets its interfaces with that.
+SetupResult<void> Manager::initialize(Entry& entry) {
+  Resources resources(*this, *entry.controller, entry.needs);
+  const Lent lent(entry.controller->resources_, resources);
+  auto done = entry.controller->initialize();
+  if (!done) table_.remove(*entry.controller);
+  return done;
+}
+
+/// Resolves the needs of a new entry into indices and pointers.
+SetupResult<void> Manager::link(Entry& entry) {
+  for (const auto& claim : entry.needs.joints) {
+    auto found = std::ranges::find(entry.joints, claim.joint, &Entry::JointClaim::joint);
+    if (found == entry.joints.end()) {
+      entry.joints.push_back({claim.joint, claim.mode, claim.kind});
+    } else if (claim.sets_mode) {
+      // With several, the lowest mode is the drive's; the others are its feed-forward.
+      found->mode = std::min(found->mode, claim.mode);
+    }
+  }
+  for (const std::string& name : entry.needs.commands) {
+    const auto* row = table_.find_command(name);
+    const auto cell = std::ranges::find(cells_, row->value, &CommandCell::value);
+    entry.cells.push_back(static_cast<std::size_t>(cell - cells_.begin()));
+  }
+  const auto add_use = [&](const component::Component* component) {
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      if (devices_[i].device == component && std::ranges::find(entry.devices, i) == entry.devices.end())
+        entry.devices.push_back(i);
+    }
+  };
+  for (const auto* component : entry.needs.reads_from) add_use(component);
+  for (const auto* component : entry.needs.commands_into) {
+    add_use(component);
+    Entry* follower = find_entry(*component);
+    if (follower != nullptr && std::ranges::find(entry.followers, follower) == entry.followers.end())
+      entry.followers.push_back(follower);
+  }
+  for (const auto& claim : entry.joints) {
+    for (const DeviceRow& row : devices_) {
+      if (row.device->drives(claim.joint)) add_use(row.device);
+    }
+  }
+  for (const std::string& name : entry.config.fallbacks) {
+    Entry* fallback = find_entry(name);
+    if (fallback == nullptr) {
+      return fail(Errc::no_such_controller,
+                  entry.controller->name() + ": its fallback \"" + name + "\" is not loaded");
+    }
+    entry.fallbacks.push_back(fallback);
+  }
+  return {};
+}
+
+/// Lets the cycle know the entry, and the commands that its inputs are.
+SetupResult<void> Manager::enter(Entry& entry) {
+  const ControllerConfig& config = entry.config;
+  auto added = controllers_.add(*entry.controller, {.order = static_cast<int>(entries_.size()),
+                                                    .divisor = config.divisor,
+                                                    .phase = config.phase,
+                                                    .budget = config.budget,
+                                                    .over_budget = config.over_budget});
+  if (!added) return added;
+  const auto free = std::ranges::find(by_number_, nullptr);
+  entry.number = static_cast<std::uint16_t>(free - by_number_.begin());
+  const auto cells = cells_with(*entry.controller);
+  const Status status = controllers_.call([this, &entry, cells]() noexcept -> Status {
+    adopt(*cells);
+    running_.push_back(&entry);  // within the reserved capacity
+    by_number_[entry.number] = &entry;
+    return {};
+  });
+  if (status) return {};
+  (void)controllers_.remove(*entry.controller);
+  return fail(status.error(), entry.controller->name() + " cannot join the manager");
+}
+
+/// All entries, leaders before their followers. Of several, the one that was loaded first. A controller can
+/// only command inputs that exist, so there is no circle.
+std::vector<Manager::Entry*> Manager::in_chain_order() const {
+  std::vector<Entry*> order;
+  const auto is_placed = [&](const Entry* e) { return std::ranges::find(order, e) != order.end(); };
+  while (order.size() < entries_.size()) {
+    for (const auto& entry : entries_) {
+      if (is_placed(entry.get()) || !std::ranges::all_of(entry->leaders, is_placed)) continue;
+      order.push_back(entry.get());
+      break;
+    }
+  }
+  return order;
+}
+
+/// Puts all controllers into their order at one boundary.
+Status Manager::reorder() {
+  const auto order = std::make_shared<std::vector<Entry*>>(in_chain_order());
+  order->reserve(options_.max_controllers);
+  for (std::size_t i = 0; i < order->size(); ++i) {
+    const ControllerConfig& config = (*order)[i]->config;
+    const Status placed = controllers_.place(*(*order)[i]->controller, {.order = static_cast<int>(i),
+                                                                        .divisor = config.divisor,
+                                                                        .phase = config.phase,
+                                                                        .budget = config.budget,
+                                                                        .over_budget = config.over_budget});
+    if (!placed) return placed;
+  }
+  return controllers_.call([this, order]() noexcept -> Status {
+    running_.swap(*order);
+    return {};
+  });
+}
+
+/// Whether another controller commands its inputs, reads its outputs, or has it as fallback.
+bool Manager::is_used(const Entry& entry) const noexcept {
+  return std::ranges::any_of(entries_, [&](const auto& other) {
+    const auto& reads = other->needs.reads_from;
+    return std::ranges::find(other->followers, &entry) != other->followers.end() ||
+           std::ranges::find(other->fallbacks, &entry) != other->fallbacks.end() ||
+           std::ranges::find(reads, entry.controller.get()) != reads.end();
+  });
+}
+
+SetupResult<std::shared_ptr<Controller>> Manager::unload(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  Entry* entry = find_entry(name);
+  if (entry == nullptr)
+    return fail(Errc::no_such_controller, "no controller \"" + std::string(name) + "\" is loaded");
+  if (is_used(*entry))
+    return fail(Errc::in_use, std::string(name) + " is used by another controller; unload that first");
+  std::shared_ptr<Controller> controller = entry->controller;
+  const Status status = controllers_.call([this, entry]() noexcept -> Status {
+    if (entry->wanted || is_active(*entry) || pending_ != nullptr) return fail(Errc::wrong_state);
+    for (CommandCell& cell : cells_) {
+      if (cell.of == entry->controller.get()) cell = {};
+    }
+    std::erase(running_, entry);
+    by_number_[entry->number] = nullptr;
+    return {};
+  });
+  if (!status) return fail(status.error(), std::string(name) + " is active or to be; stop it first");
+  if (const Status removed = controllers_.remove(*controller); !removed)
+    return fail(removed.error(), std::string(name) + " cannot leave the manager");
+  table_.remove(*controller);
+  for (Entry* follower : entry->followers) std::erase(follower->leaders, entry);
+  std::erase_if(entries_, [&](const auto& other) { return other.get() == entry; });
+  return controller;
+}
+
+SetupResult<void> Manager::reset_controller(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  Entry* entry = find_entry(name);
+  if (entry == nullptr)
+    return fail(Errc::no_such_controller, "no controller \"" + std::string(name) + "\" is loaded");
+  if (const Status status = controllers_.reset(*entry->controller); !status)
+    return fail(status.error(), std::string(name) + " cannot be reset");
+  return {};
+}
+
+SetupResult<std::shared_ptr<Controller>> Manager::replace(std::shared_ptr<Controller> fresh,
+                                                          std::string_view who) {
+  const std::lock_guard lock(mutex_);
+  Entry* entry = find_entry(fresh->name());
+  if (entry == nullptr)
+    return fail(Errc::no_such_controller, "no controller \"" + fresh->name() + "\" is loaded");
+  if (is_used(*entry))
+    return fail(Errc::in_use, fresh->name() + " is used by another controller; unload that first");
+  InterfaceTable before = table_;
+  table_.remove(*entry->controller);
+  ControllerNeeds needs;
+  Resources resources(*this, *fresh, needs);
+  const Lent lent(fresh->resources_, resources);
+  auto replaced = component::replace(*entry->controller, *fresh, who);
+  if (!replaced) {
+    table_ = std::move(before);
+    return tl::unexpected<SetupError>(std::move(replaced.error()));
+  }
+  entry->needs.states = std::move(needs.states);
+  std::shared_ptr<Controller> old = std::exchange(entry->controller, std::move(fresh));
+  return old;
+}
+
+Controller* Manager::find(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  Entry* entry = find_entry(name);
+  return entry == nullptr ? nullptr : entry->controller.get();
+}
+
+// ---- what people ask ----
+
+std::vector<ControllerStatus> Manager::controllers() {
+  const std::lock_guard lock(mutex_);
+  const auto rows = controllers_.participants();
+  std::vector<ControllerStatus> list;
+  if (!rows) return list;
+  for (const Entry* entry : in_chain_order()) list.push_back(status_of(*entry, *rows));
+  return list;
+}
+
+ControllerStatus Manager::status_of(const Entry& entry, std::span<const component::Participant> rows) const {
+  ControllerStatus status;
+  status.name = entry.controller->name();
+  status.type = entry.controller->metadata().type;
+  status.config = entry.config;
+  status.reads = entry.needs.states;
+  for (const auto& claim : entry.joints) {
+    status.claims.push_back(joints_[claim.joint].name() + " (" +
+                            std::string(mode_names[static_cast<std::size_t>(claim.mode)]) + ")");
+  }
+  status.claims.insert(status.claims.end(), entry.needs.commands.begin(), entry.needs.commands.end());
+  const auto row = std::ranges::find(rows, entry.controller.get(), &component::Participant::component);
+  if (row == rows.end()) return status;
+  status.error = row->error;
+  status.executions = row->executions;
+  status.over_budget = row->over_budget;
+  status.longest = row->longest;
+  if (row->state == component::ComponentState::active) status.state = ControllerState::active;
+  if (row->state == component::ComponentState::error) status.state = ControllerState::failed;
+  if (row->state == component::ComponentState::inactive && entry.wanted)
+    status.state = ControllerState::suspended;
+  return status;
+}
+
+std::vector<InterfaceInfo> Manager::interfaces() {
+  const std::lock_guard lock(mutex_);
+  auto list = std::make_shared<std::vector<InterfaceInfo>>();
+  auto owners = std::make_shared<std::vector<std::uint16_t>>(table_.commands().size(), nobody);
+  const auto owner_name = [&](const component::Component* owner) {
+    return owner == nullptr ? std::string() : owner->name();
+  };
+  for (const auto& row : table_.states()) {
+    InterfaceInfo& info = list->emplace_back();
+    info = {row.name, row.unit, owner_name(row.owner), false, SafeValue::hold, 0, {}};
+  }
+  for (const auto& row : table_.commands()) {
+    InterfaceInfo& info = list->emplace_back();
+    info = {row.name, row.unit, owner_name(row.owner), true, row.safe, 0, {}};
+  }
+  // A boundary reads the values, so that they are of one cycle. The mutex keeps the table meanwhile.
+  const Status read = controllers_.call([this, list, owners]() noexcept -> Status {
+    std::size_t i = 0;
+    for (const auto& row : table_.states()) (*list)[i++].value = *row.value;
+    std::size_t k = 0;
+    for (const auto& row : table_.commands()) {
+      (*list)[i++].value = *row.value;
+      const auto cell = std::ranges::find(cells_, row.value, &CommandCell::value);
+      (*owners)[k++] = row.joint != InterfaceTable::no_joint ? joints_[row.joint].owner_
+                       : cell != cells_.end()                ? cell->owner
+                                                             : nobody;
+    }
+    return {};
+  });
+  if (!read) return {};
+  for (std::size_t k = 0; k < owners->size(); ++k) {
+    const std::uint16_t owner = (*owners)[k];
+    if (owner != nobody && by_number_[owner] != nullptr)
+      (*list)[table_.states().size() + k].claimed_by = by_number_[owner]->controller->name();
+  }
+  return std::move(*list);
+}
+
+std::optional<ManagerEvent> Manager::next_event() {
+  ManagerEvent event;
+  if (!events_.try_pop(event)) return std::nullopt;
+  return event;
+}
+
+Status Manager::request_stop(StopCategory category, StopReason reason) {
+  return controllers_.call([this, category, reason]() noexcept -> Status {
+    stop_robot({reason, 0, 0, 0}, category);
+    return {};
+  });
+}
+
+}  // namespace takt::robot

@@ -1,0 +1,414 @@
+// The cycle of the manager. All of it is real-time safe.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "robot/manager_parts.hpp"
+
+namespace takt::robot {
+
+using component::ComponentState;
+using component::Transition;
+
+Status Manager::start(Time now) noexcept {
+  if (const Status status = device_context_.start(now); !status) return status;
+  if (const Status status = controllers_.start(now); !status) {
+    device_context_.stop(now);
+    return status;
+  }
+  now_ = last_woke_ = now;
+  return {};
+}
+
+void Manager::stop(Time now) noexcept {
+  if (pending_ != nullptr) {
+    pending_->error = Errc::switch_timed_out;
+    undo(*std::exchange(pending_, nullptr), 0);
+  }
+  controllers_.stop(now);
+  device_context_.stop(now);
+}
+
+rt::Verdict Manager::cycle(const rt::Tick& tick) noexcept {
+  begin(tick.due, tick.woke - std::exchange(last_woke_, tick.woke), tick.missed);
+  control();
+  write();
+  publish();
+  return supervisor_.state() == RobotState::down ? rt::Verdict::stop : rt::Verdict::proceed;
+}
+
+// ---- 1 read, 2 judge ----
+
+void Manager::begin(Time now, Duration measured, std::uint64_t missed) noexcept {
+  now_ = now;
+  ++cycle_;
+  controllers_.begin_boundary(now, measured);
+  device_context_.transitions(now, measured);
+  read_devices();
+  for (Joint& joint : joints_) {
+    // A joint in another mode has no position to keep.
+    if (joint.mode_ != CommandMode::position) joint.reference_.position = joint.feedback_->position;
+    references_[joint.index_] = joint.reference_;
+  }
+  const auto fault = supervisor_.begin(feedback_, missed, references_);
+  for (Joint& joint : joints_) {
+    if (!supervisor_.restarts(joint.index_)) continue;
+    joint.reference_ = {joint.feedback_->position, 0, 0};
+    joint.stop_.end();
+    joint.driven_ = joint.was_driven_ = false;
+  }
+  if (fault) suspend();
+  if (suspended_ && supervisor_.state() == RobotState::ready) resume();
+}
+
+void Manager::read_devices() noexcept {
+  device_context_.execute();
+  const bool any_failed = device_context_.settle();
+  for (DeviceRow& row : devices_) {
+    if (row.lost) {
+      retry(row);
+    } else if (any_failed && row.device->state() == ComponentState::error) {
+      lose(row);
+    }
+  }
+}
+
+void Manager::lose(DeviceRow& row) noexcept {
+  row.lost = true;
+  row.lost_at = cycle_;
+  emit(ManagerEvent::Kind::device_lost, *row.device, row.device->error());
+  const auto index = static_cast<std::size_t>(&row - devices_.data());
+  for (Entry* entry : running_) {
+    const bool uses = std::ranges::find(entry->devices, index) != entry->devices.end();
+    if (uses && entry->wanted) end_chain(*entry, Errc::device_lost);
+  }
+}
+
+void Manager::retry(DeviceRow& row) noexcept {
+  Device& device = *row.device;
+  if (device.state() == ComponentState::active) {  // somebody else has reset it
+    row.lost = false;
+  } else if (row.retry != 0 && (cycle_ - row.lost_at) % row.retry == 0) {
+    if (device.state() == ComponentState::error && !device_context_.lead(device, Transition::reset)) return;
+    row.lost = !device_context_.lead(device, Transition::activate);
+  }
+  if (!row.lost) emit(ManagerEvent::Kind::device_returned, device);
+}
+
+// ---- stops ----
+
+void Manager::stop_robot(const RobotFault& fault, StopCategory category) noexcept {
+  if (category == StopCategory::category_0) supervisor_.power_off();
+  supervisor_.stop(fault, category != StopCategory::category_2);
+  suspend();
+  if (category != StopCategory::category_0) return;
+  for (Joint& joint : joints_) {
+    joint.driven_ = joint.was_driven_ = false;
+    joint.stop_.end();
+  }
+}
+
+void Manager::shut_down() noexcept {
+  if (supervisor_.shut_down()) suspend();
+}
+
+/// Deactivates all controllers that do not work in a stop. Their joints come to rest in this cycle.
+void Manager::suspend() noexcept {
+  suspended_ = true;
+  if (pending_ != nullptr) continue_switch();
+  for (Entry* entry : running_) {
+    if (entry->wanted && is_active(*entry) && !entry->controller->works_in_stop()) deactivate(*entry);
+  }
+  for (Entry* entry : running_) {
+    if (entry->wanted && !is_active(*entry)) start_fallbacks(*entry, false);
+  }
+}
+
+/// Activates those that are to run: followers first.
+void Manager::resume() noexcept {
+  suspended_ = false;
+  for (std::size_t i = running_.size(); i-- > 0;) {
+    Entry& entry = *running_[i];
+    if (!entry.wanted || is_active(entry)) continue;
+    make_room(entry);  // a fallback of the stop
+    const Status status = activate(entry);
+    if (status) continue;
+    entry.wanted = false;
+    emit(ManagerEvent::Kind::activation_failed, *entry.controller, status.error());
+  }
+}
+
+// ---- 3 switch, 4 control ----
+
+void Manager::control() noexcept {
+  controllers_.apply_requests();
+  if (pending_ != nullptr) continue_switch();
+  controllers_.execute();
+  settle_failures();
+  protect_commands();
+  move_joints();
+  const bool moving = std::ranges::any_of(joints_, [](const Joint& joint) { return joint.stop_.moving(); });
+  supervisor_.settle(moving);
+}
+
+bool Manager::is_active(const Entry& entry) const noexcept {
+  return entry.controller->state() == ComponentState::active;
+}
+
+/// Gives the controller what it claims, and activates it. If that fails, it owns nothing.
+Status Manager::activate(Entry& entry) noexcept {
+  take(entry);
+  const Status status = controllers_.lead(*entry.controller, Transition::activate);
+  if (!status) give_back(entry);
+  return status;
+}
+
+void Manager::deactivate(Entry& entry) noexcept {
+  (void)controllers_.lead(*entry.controller, Transition::deactivate);
+  give_back(entry);
+}
+
+void Manager::take(Entry& entry) noexcept {
+  for (const auto& claim : entry.joints) {
+    Joint& joint = joints_[claim.joint];
+    if (claim.kind == ClaimKind::lending && joint.owner_ != nobody) {
+      joint.lender_ = entry.number;  // it is lent already
+      entry.controller->on_lent(claim.joint);
+      continue;
+    }
+    if (joint.owner_ != nobody) {
+      joint.lender_ = joint.owner_;
+      by_number_[joint.lender_]->controller->on_lent(claim.joint);
+    }
+    joint.owner_ = entry.number;
+    joint.mode_ = claim.mode;
+    joint.trusted_ = entry.controller->keeps_limits();
+    joint.driven_ = false;
+  }
+  for (const std::size_t cell : entry.cells) {
+    cells_[cell].owner = entry.number;
+    *cells_[cell].driven = false;
+  }
+}
+
+void Manager::give_back(Entry& entry) noexcept {
+  for (const auto& claim : entry.joints) give_back(joints_[claim.joint], entry.number);
+  for (const std::size_t cell : entry.cells) {
+    if (cells_[cell].owner != entry.number) continue;
+    cells_[cell].owner = nobody;
+    *cells_[cell].driven = false;
+  }
+}
+
+void Manager::give_back(Joint& joint, std::uint16_t owner) noexcept {
+  if (joint.lender_ == owner) joint.lender_ = nobody;
+  if (joint.owner_ != owner) return;
+  joint.driven_ = false;
+  joint.owner_ = std::exchange(joint.lender_, nobody);
+  // A joint that was driven by velocity may know no positions.
+  if (joint.mode_ != CommandMode::velocity) joint.mode_ = CommandMode::position;
+  joint.trusted_ = false;
+  if (joint.owner_ == nobody) return;
+  Entry& lender = *by_number_[joint.owner_];
+  const auto claim = std::ranges::find(lender.joints, joint.index_, &Entry::JointClaim::joint);
+  joint.mode_ = claim->mode;
+  joint.trusted_ = lender.controller->keeps_limits();
+  lender.controller->on_returned(joint.index_);
+}
+
+// ---- failures ----
+
+/// Ends the chains of all controllers that failed in this cycle.
+void Manager::settle_failures() noexcept {
+  if (!controllers_.settle()) return;
+  for (Entry* entry : running_) {
+    if (!entry->wanted || is_active(*entry)) continue;
+    const bool failed = entry->controller->state() == ComponentState::error;
+    if (!failed && suspended_) continue;
+    if (failed) emit(ManagerEvent::Kind::controller_failed, *entry->controller, entry->controller->error());
+    end_chain(*entry, Errc::group_failed);
+  }
+}
+
+/// Ends a controller and all that it is chained with; then its fallbacks begin.
+void Manager::end_chain(Entry& entry, Error reason) noexcept {
+  for (Entry* other : running_) other->in_chain = false;
+  entry.in_chain = true;
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (Entry* other : running_) {
+      if (other->in_chain || !other->wanted) continue;
+      const auto is_in = [](const Entry* e) { return e->in_chain; };
+      other->in_chain =
+          std::ranges::any_of(other->followers, is_in) || std::ranges::any_of(other->leaders, is_in);
+      grows = grows || other->in_chain;
+    }
+  }
+  for (Entry* other : running_) {
+    if (!other->in_chain || !other->wanted) continue;
+    other->wanted = false;
+    if (is_active(*other)) {
+      deactivate(*other);
+      emit(ManagerEvent::Kind::controller_ended, *other->controller, reason);
+    } else {
+      give_back(*other);
+    }
+  }
+  start_fallbacks(entry, true);
+}
+
+/// Starts the fallbacks of a controller that has ended: all of them, or none.
+void Manager::start_fallbacks(const Entry& entry, bool execute) noexcept {
+  for (Entry* fallback : entry.fallbacks) {
+    const bool fits = !suspended_ || fallback->controller->works_in_stop();
+    if (is_active(*fallback) || !fits || fallback->controller->state() != ComponentState::inactive) continue;
+    make_room(*fallback);
+    if (const Status status = activate(*fallback); !status) {
+      emit(ManagerEvent::Kind::activation_failed, *fallback->controller, status.error());
+      continue;
+    }
+    fallback->wanted = true;
+    emit(ManagerEvent::Kind::fallback_started, *fallback->controller);
+    // It runs in this cycle, too.
+    if (execute) (void)controllers_.execute_now(*fallback->controller);
+  }
+}
+
+/// Ends the controllers that own what this one claims.
+void Manager::make_room(const Entry& entry) noexcept {
+  for (Entry* other : running_) {
+    if (other == &entry || !is_active(*other) || is_free_from(*other, entry)) continue;
+    deactivate(*other);
+    other->wanted = false;
+    emit(ManagerEvent::Kind::controller_ended, *other->controller, Errc::claimed);
+  }
+}
+
+/// Whether an active controller owns nothing that the other one claims for itself.
+bool Manager::is_free_from(const Entry& owner, const Entry& claimant) const noexcept {
+  for (const auto& claim : claimant.joints) {
+    if (claim.kind == ClaimKind::lending || joints_[claim.joint].owner_ != owner.number) continue;
+    const auto its = std::ranges::find(owner.joints, claim.joint, &Entry::JointClaim::joint);
+    if (its != owner.joints.end() && its->kind == ClaimKind::exclusive) return false;
+  }
+  return std::ranges::none_of(claimant.cells,
+                              [&](std::size_t cell) { return cells_[cell].owner == owner.number; });
+}
+
+void Manager::emit(ManagerEvent::Kind kind, const component::Component& component, Error error) noexcept {
+  // A reader that is too slow loses the newest.
+  (void)events_.try_push({now_, kind, &component, error});
+}
+
+// ---- 5 limit, 6 protect ----
+
+void Manager::move_joints() noexcept {
+  for (Joint& joint : joints_) move(joint);
+  if (!has_blame_) return;
+  has_blame_ = false;
+  for (Entry* entry : running_) {
+    if (!std::exchange(entry->blamed, false) || !is_active(*entry)) continue;
+    (void)controllers_.end(*entry->controller, Errc::command_not_finite);
+    emit(ManagerEvent::Kind::controller_failed, *entry->controller, Errc::command_not_finite);
+    end_chain(*entry, Errc::group_failed);
+  }
+}
+
+void Manager::move(Joint& joint) noexcept {
+  if (joint.driven_ && !obey(joint)) {
+    joint.driven_ = false;
+    blame(joint.owner_);
+  }
+  if (joint.driven_) {
+    joint.stop_.end();
+  } else {
+    if (joint.was_driven_) begin_rest(joint);
+    if (joint.stop_.moving()) joint.stop_.step(joint.reference_, joint.limits_, robot_.period);
+  }
+  joint.was_driven_ = joint.driven_;
+  // No drive holds the joint: its reference follows the measured position, so switching on causes no jump.
+  if (!supervisor_.holds(joint.index_) && joint.feedback_->heard)
+    joint.reference_ = {joint.feedback_->position, 0, 0};
+}
+
+/// Takes over the command within the joint's limits. Returns false if it is not finite.
+bool Manager::obey(Joint& joint) noexcept {
+  const Joint::Wanted& wanted = joint.wanted_;
+  MotionState& reference = joint.reference_;
+  if (!std::isfinite(wanted.effort) || !trajectory::check_state(wanted.motion)) return false;
+  joint.effort_ = std::clamp(wanted.effort, -joint.limits_.effort, joint.limits_.effort);
+  if (joint.mode_ == CommandMode::effort) {
+    reference = {joint.feedback_->position, joint.feedback_->velocity, 0};
+    if (joint.limiter_) joint.effort_ = joint.limiter_->effort(wanted.effort, reference).value;
+    return true;
+  }
+  if (joint.trusted_ || !joint.limiter_) {
+    reference = wanted.motion;
+    if (joint.mode_ == CommandMode::velocity) {
+      reference.position = joint.feedback_->position;
+      reference.velocity =
+          std::clamp(wanted.motion.velocity, -joint.limits_.velocity, joint.limits_.velocity);
+    }
+    return true;
+  }
+  // The limiter goes on from what was sent. A joint in velocity mode is where it was measured.
+  if (!joint.limiter_->reset(reference)) return false;
+  reference = (joint.mode_ == CommandMode::velocity
+                   ? joint.limiter_->toward_velocity(wanted.motion.velocity, period_)
+                   : joint.limiter_->toward_position(wanted.motion.position, period_))
+                  .value;
+  return true;
+}
+
+/// The joint has no command any more: it comes to rest from the reference that was sent last.
+void Manager::begin_rest(Joint& joint) noexcept {
+  joint.effort_ = 0;
+  joint.stop_.begin(joint.reference_, joint.limits_);
+}
+
+void Manager::blame(std::uint16_t owner) noexcept {
+  if (owner == nobody) return;
+  by_number_[owner]->blamed = true;
+  has_blame_ = true;
+}
+
+void Manager::protect_commands() noexcept {
+  for (CommandCell& cell : cells_) {
+    if (cell.value == nullptr) continue;
+    if (*cell.driven) {
+      if (std::isfinite(*cell.value)) {
+        cell.last = *cell.value;
+        continue;
+      }
+      *cell.value = cell.last;
+      *cell.driven = false;
+      blame(cell.owner);
+    }
+    if (cell.safe == SafeValue::hold || *cell.value == 0) continue;
+    const double step =
+        cell.safe == SafeValue::zero ? std::numeric_limits<double>::infinity() : cell.rate * period_;
+    *cell.value = std::abs(*cell.value) <= step ? 0 : *cell.value - std::copysign(step, *cell.value);
+  }
+}
+
+// ---- 7 write, 8 publish ----
+
+void Manager::write() noexcept {
+  const bool clears = supervisor_.clears_faults();
+  for (const Joint& joint : joints_) {
+    const MotionState& reference = joint.reference_;
+    commands_[joint.index_] = {reference.position,
+                               reference.velocity,
+                               reference.acceleration,
+                               supervisor_.powers(joint.index_),
+                               clears,
+                               joint.mode_,
+                               joint.effort_};
+  }
+  device_context_.state_update();
+}
+
+void Manager::publish() noexcept { controllers_.state_update(); }
+
+}  // namespace takt::robot

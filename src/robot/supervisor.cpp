@@ -1,0 +1,214 @@
+#include "takt/robot/supervisor.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "takt/trajectory/tolerances.hpp"
+
+namespace takt::robot {
+namespace {
+
+/// While drives are powering up, silence is reported only after this time, and is no fault.
+constexpr Duration patience_at_start = std::chrono::seconds(2);
+/// A joint stands if its velocity is below this fraction of its limit.
+constexpr double standstill = 0.05;
+/// How long a shutdown waits until the drives confirm that they are off.
+constexpr Duration patience_at_end = std::chrono::seconds(1);
+
+}  // namespace
+
+Supervisor::Supervisor(const RobotDescription& robot)
+    : period_(robot.period),
+      overrun_limit_(robot.overrun_limit),
+      silence_limit_(robot.silence_limit()),
+      joints_(robot.joints.size()),
+      feedback_(robot.joints.size()) {
+  for (std::size_t i = 0; i < joints_.size(); ++i) {
+    joints_[i].max_velocity = robot.joints[i].limits.velocity;
+    joints_[i].following_error = robot.joints[i].following_error;
+    joints_[i].safe = robot.joints[i].safe;
+  }
+}
+
+double Supervisor::seconds(std::uint64_t cycles) const noexcept {
+  return to_seconds(period_ * static_cast<Duration::rep>(cycles));
+}
+
+// ---- the cycle
+
+std::optional<RobotFault> Supervisor::begin(std::span<const JointFeedback> feedback, std::uint64_t missed,
+                                            std::span<const MotionState> references) noexcept {
+  ++cycle_;
+  clears_faults_ = false;
+  take(feedback);
+  const bool was_ready = state_ == RobotState::ready;
+  // The loop first: drives that lost their reference meanwhile are not the cause.
+  const auto late = watch_loop(missed);
+  if (state_ == RobotState::down) return late;
+  if (state_ == RobotState::starting) {
+    watch_start(references);
+    return late;
+  }
+  const auto fault = watch_drives(was_ready, references);
+  return late ? late : fault;
+}
+
+void Supervisor::take(std::span<const JointFeedback> feedback) noexcept {
+  for (std::size_t i = 0; i < std::min(feedback.size(), feedback_.size()); ++i) {
+    const bool is_news = !feedback_[i].heard || feedback[i].stamp != feedback_[i].stamp;
+    if (feedback[i].heard && is_news) joints_[i].answered = cycle_;
+    feedback_[i] = feedback[i];
+    joints_[i].restarts = false;
+  }
+}
+
+std::optional<RobotFault> Supervisor::watch_loop(std::uint64_t missed) noexcept {
+  const bool holds_joints = state_ == RobotState::starting || state_ == RobotState::ready;
+  if (missed <= overrun_limit_ || !holds_joints) return std::nullopt;
+  const RobotFault fault{StopReason::loop_overrun, 0, static_cast<double>(missed),
+                         static_cast<double>(overrun_limit_)};
+  stop(fault, false);
+  return fault;
+}
+
+void Supervisor::watch_start(std::span<const MotionState> references) noexcept {
+  fault_.reset();
+  const bool patient = period_ * static_cast<Duration::rep>(cycle_ - waiting_since_) <= patience_at_start;
+  bool all_settled = true;
+  for (std::size_t i = 0; i < joints_.size(); ++i) {
+    Joint& joint = joints_[i];
+    if (const auto fault = fault_of(i, references[i])) {
+      joint.settled = false;
+      const bool reports_a_fault = feedback_[i].drive == DriveState::fault;
+      if (!fault_ && (!patient || reports_a_fault)) {
+        fault_ = reports_a_fault
+                     ? RobotFault{StopReason::drive_fault, i, static_cast<double>(feedback_[i].fault), 0}
+                     : *fault;
+      }
+    } else if (!joint.settled) {
+      // A drive's reference begins where its joint stands, and only once it stands. A drive that held its
+      // joint all the time keeps its reference.
+      joint.settled = joint.restarts = !(std::abs(feedback_[i].velocity) > standstill * joint.max_velocity);
+    }
+    all_settled = all_settled && joint.settled;
+  }
+  if (all_settled) state_ = RobotState::ready;
+}
+
+std::optional<RobotFault> Supervisor::fault_of(std::size_t joint,
+                                               const MotionState& reference) const noexcept {
+  const JointFeedback& seen = feedback_[joint];
+  if (seen.drive == DriveState::no_bus) return RobotFault{StopReason::bus_down, joint};
+  const std::uint64_t unanswered = cycle_ - joints_[joint].answered;
+  if (!seen.heard || unanswered >= silence_limit_)
+    return RobotFault{StopReason::drive_silent, joint, seconds(unanswered), seconds(silence_limit_)};
+  switch (seen.drive) {
+    case DriveState::ready:
+      break;
+    case DriveState::fault:
+      return RobotFault{StopReason::drive_fault, joint, static_cast<double>(seen.fault), 0};
+    case DriveState::off:
+      return RobotFault{StopReason::drive_off, joint};
+    case DriveState::no_bus:
+      return RobotFault{StopReason::bus_down, joint};
+    case DriveState::unknown:  // its position is known, its state is not
+      return RobotFault{StopReason::drive_silent, joint};
+  }
+  if (state_ == RobotState::starting && !joints_[joint].settled) return std::nullopt;
+  trajectory::JointTolerance allowed;
+  allowed.position = joints_[joint].following_error;
+  trajectory::WorstDeviation<double> off;
+  off.look_at(joint, allowed, reference, {seen.position, 0, 0});
+  if (!off.result()) return std::nullopt;
+  return RobotFault{StopReason::following_error, joint, off.result()->value, off.result()->allowed};
+}
+
+std::optional<RobotFault> Supervisor::watch_drives(bool was_ready,
+                                                   std::span<const MotionState> references) noexcept {
+  std::optional<RobotFault> first;
+  for (std::size_t i = 0; i < joints_.size(); ++i) {
+    Joint& joint = joints_[i];
+    if (!joint.powered) continue;
+    const auto fault = fault_of(i, references[i]);
+    if (!fault) continue;
+    if (!first) first = fault;
+    joint.restarts = true;
+    // A joint that was pushed off its reference holds its measured position. A joint that does not answer or
+    // obey is powered off, and so is one that leaves its reference again during the stop. The other joints
+    // brake.
+    const bool may_hold = fault->reason == StopReason::following_error && was_ready;
+    if (!may_hold) joint.powered = false;
+  }
+  if (!first || state_ != RobotState::ready) return std::nullopt;
+  stop(*first, false);
+  return first;
+}
+
+void Supervisor::settle(bool moving) noexcept {
+  if (state_ != RobotState::stopping) return;
+  if (moving) {
+    waiting_since_ = cycle_;
+    return;
+  }
+  for (Joint& joint : joints_) {
+    if (powers_off_after_stop_ || joint.safe == SafeBehaviour::release) joint.powered = false;
+  }
+  if (!goes_down_) {
+    state_ = RobotState::stopped;
+    return;
+  }
+  const bool all_off = std::ranges::none_of(
+      feedback_, [](DriveState drive) { return drive == DriveState::ready; }, &JointFeedback::drive);
+  const bool waited = period_ * static_cast<Duration::rep>(cycle_ - waiting_since_) > patience_at_end;
+  if (all_off || waited) state_ = RobotState::down;
+}
+
+// ---- requests
+
+void Supervisor::stop(const RobotFault& fault, bool power_off) noexcept {
+  if (state_ == RobotState::down) return;
+  // A drive that is not on yet must stay off: its reference is not measured.
+  if (state_ == RobotState::starting) {
+    for (Joint& joint : joints_) joint.powered = joint.powered && joint.settled;
+  }
+  // Keep the first cause for the operator. A shutdown is not a fault.
+  if (!fault_ || state_ == RobotState::starting) fault_ = fault;
+  powers_off_after_stop_ = power_off || (state_ == RobotState::stopping && powers_off_after_stop_);
+  if (state_ == RobotState::stopping) return;
+  state_ = RobotState::stopping;
+  waiting_since_ = cycle_;
+}
+
+void Supervisor::power_off() noexcept {
+  for (Joint& joint : joints_) joint.powered = false;
+}
+
+bool Supervisor::shut_down() noexcept {
+  if (goes_down_) return false;
+  goes_down_ = true;
+  stop({StopReason::shutting_down, 0, 0, 0}, true);
+  return true;
+}
+
+Supervisor::ResetAnswer Supervisor::reset() noexcept {
+  using Result = ResetAnswer::Result;
+  if (state_ == RobotState::ready) return {};
+  if (state_ != RobotState::stopped && state_ != RobotState::starting) return {Result::not_stopped, 0};
+  // A drive without its bus would not get the command to clear its fault, and would need a second reset
+  // later.
+  const auto lost = std::ranges::find(feedback_, DriveState::no_bus, &JointFeedback::drive);
+  if (lost != feedback_.end()) return {Result::bus_down, static_cast<std::size_t>(lost - feedback_.begin())};
+  // Drives that held their joints all the time stay on, at the present position.
+  for (Joint& joint : joints_) {
+    if (state_ == RobotState::stopped) joint.settled = joint.powered;
+    joint.powered = true;
+  }
+  state_ = RobotState::starting;
+  fault_.reset();
+  clears_faults_ = true;
+  waiting_since_ = cycle_;
+  return {};
+}
+
+}  // namespace takt::robot
