@@ -13,8 +13,6 @@
 namespace takt::robot {
 namespace {
 
-constexpr std::array<std::string_view, 3> mode_names = {"position", "velocity", "effort"};
-
 /// Lends a component the object with which it initializes itself.
 template <class T>
 class Lent {
@@ -399,8 +397,8 @@ ControllerStatus Manager::status_of(const Entry& entry, std::span<const componen
   status.config = entry.config;
   status.reads = entry.needs.states;
   for (const auto& claim : entry.joints) {
-    status.claims.push_back(joints_[claim.joint].name() + " (" +
-                            std::string(mode_names[static_cast<std::size_t>(claim.mode)]) + ")");
+    status.claims.push_back(joints_[claim.joint].name() + " (" + std::string(to_string(claim.mode)) +
+                            ")");
   }
   status.claims.insert(status.claims.end(), entry.needs.commands.begin(), entry.needs.commands.end());
   const auto row = std::ranges::find(rows, entry.controller.get(), &component::Participant::component);

@@ -48,7 +48,7 @@ void Manager::begin(Time now, Duration measured, std::uint64_t missed) noexcept 
   read_devices();
   for (Joint& joint : joints_) {
     // A joint in another mode has no position to keep.
-    if (joint.mode_ != CommandMode::position) joint.reference_.position = joint.feedback_->position;
+    if (joint.sent_mode_ != CommandMode::position) joint.reference_.position = joint.feedback_->position;
     references_[joint.index_] = joint.reference_;
   }
   const auto fault = supervisor_.begin(feedback_, missed, references_);
@@ -81,7 +81,7 @@ void Manager::lose(DeviceRow& row) noexcept {
   const auto index = static_cast<std::size_t>(&row - devices_.data());
   for (Entry* entry : running_) {
     const bool uses = std::ranges::find(entry->devices, index) != entry->devices.end();
-    if (uses && entry->wanted) end_chain(*entry, Errc::device_lost);
+    if (uses && entry->wanted) fall_back(*entry, Errc::device_lost);
   }
 }
 
@@ -158,6 +158,7 @@ bool Manager::is_active(const Entry& entry) const noexcept {
 
 /// Gives the controller what it claims, and activates it. If that fails, it owns nothing.
 Status Manager::activate(Entry& entry) noexcept {
+  if (!has_devices(entry)) return fail(Errc::device_lost);
   take(entry);
   const Status status = controllers_.lead(*entry.controller, Transition::activate);
   if (!status) give_back(entry);
@@ -206,8 +207,7 @@ void Manager::give_back(Joint& joint, std::uint16_t owner) noexcept {
   if (joint.owner_ != owner) return;
   joint.driven_ = false;
   joint.owner_ = std::exchange(joint.lender_, nobody);
-  // A joint that was driven by velocity may know no positions.
-  if (joint.mode_ != CommandMode::velocity) joint.mode_ = CommandMode::position;
+  joint.mode_ = CommandMode::position;
   joint.trusted_ = false;
   if (joint.owner_ == nobody) return;
   Entry& lender = *by_number_[joint.owner_];
@@ -227,11 +227,17 @@ void Manager::settle_failures() noexcept {
     const bool failed = entry->controller->state() == ComponentState::error;
     if (!failed && suspended_) continue;
     if (failed) emit(ManagerEvent::Kind::controller_failed, *entry->controller, entry->controller->error());
-    end_chain(*entry, Errc::group_failed);
+    fall_back(*entry, Errc::group_failed);
   }
 }
 
-/// Ends a controller and all that it is chained with; then its fallbacks begin.
+/// Ends a controller with its chain; then its fallbacks begin.
+void Manager::fall_back(Entry& entry, Error reason) noexcept {
+  end_chain(entry, reason);
+  start_fallbacks(entry, true);
+}
+
+/// Ends a controller and all that it is chained with.
 void Manager::end_chain(Entry& entry, Error reason) noexcept {
   for (Entry* other : running_) other->in_chain = false;
   entry.in_chain = true;
@@ -255,15 +261,17 @@ void Manager::end_chain(Entry& entry, Error reason) noexcept {
       give_back(*other);
     }
   }
-  start_fallbacks(entry, true);
 }
 
 /// Starts the fallbacks of a controller that has ended: all of them, or none.
 void Manager::start_fallbacks(const Entry& entry, bool execute) noexcept {
   for (Entry* fallback : entry.fallbacks) {
     const bool fits = !suspended_ || fallback->controller->works_in_stop();
-    if (is_active(*fallback) || !fits || fallback->controller->state() != ComponentState::inactive) continue;
+    if (!fits || fallback->controller->state() != ComponentState::inactive || !has_devices(*fallback))
+      continue;
     make_room(*fallback);
+    // Its chain must run already.
+    if (!std::ranges::all_of(fallback->followers, [&](const Entry* e) { return is_active(*e); })) continue;
     if (const Status status = activate(*fallback); !status) {
       emit(ManagerEvent::Kind::activation_failed, *fallback->controller, status.error());
       continue;
@@ -275,14 +283,19 @@ void Manager::start_fallbacks(const Entry& entry, bool execute) noexcept {
   }
 }
 
-/// Ends the controllers that own what this one claims.
+/// Ends the controllers that own what this one claims, with their chains.
 void Manager::make_room(const Entry& entry) noexcept {
   for (Entry* other : running_) {
     if (other == &entry || !is_active(*other) || is_free_from(*other, entry)) continue;
-    deactivate(*other);
-    other->wanted = false;
-    emit(ManagerEvent::Kind::controller_ended, *other->controller, Errc::claimed);
+    end_chain(*other, Errc::claimed);
   }
+}
+
+/// Whether all devices that the controller uses are active.
+bool Manager::has_devices(const Entry& entry) const noexcept {
+  return std::ranges::all_of(entry.devices, [&](std::size_t index) {
+    return devices_[index].device->state() == ComponentState::active;
+  });
 }
 
 /// Whether an active controller owns nothing that the other one claims for itself.
@@ -311,7 +324,7 @@ void Manager::move_joints() noexcept {
     if (!std::exchange(entry->blamed, false) || !is_active(*entry)) continue;
     (void)controllers_.end(*entry->controller, Errc::command_not_finite);
     emit(ManagerEvent::Kind::controller_failed, *entry->controller, Errc::command_not_finite);
-    end_chain(*entry, Errc::group_failed);
+    fall_back(*entry, Errc::group_failed);
   }
 }
 
@@ -337,6 +350,7 @@ bool Manager::obey(Joint& joint) noexcept {
   const Joint::Wanted& wanted = joint.wanted_;
   MotionState& reference = joint.reference_;
   if (!std::isfinite(wanted.effort) || !trajectory::check_state(wanted.motion)) return false;
+  joint.sent_mode_ = joint.mode_;
   joint.effort_ = std::clamp(wanted.effort, -joint.limits_.effort, joint.limits_.effort);
   if (joint.mode_ == CommandMode::effort) {
     reference = {joint.feedback_->position, joint.feedback_->velocity, 0};
@@ -364,6 +378,7 @@ bool Manager::obey(Joint& joint) noexcept {
 /// The joint has no command any more: it comes to rest from the reference that was sent last.
 void Manager::begin_rest(Joint& joint) noexcept {
   joint.effort_ = 0;
+  if (joint.sent_mode_ == CommandMode::effort) joint.sent_mode_ = CommandMode::position;
   joint.stop_.begin(joint.reference_, joint.limits_);
 }
 
@@ -403,7 +418,7 @@ void Manager::write() noexcept {
                                reference.acceleration,
                                supervisor_.powers(joint.index_),
                                clears,
-                               joint.mode_,
+                               joint.sent_mode_,
                                joint.effort_};
   }
   device_context_.state_update();

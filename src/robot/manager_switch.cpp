@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "robot/manager_parts.hpp"
+#include "takt/robot/drive_protocol.hpp"
 
 namespace takt::robot {
 namespace {
@@ -176,7 +177,17 @@ SetupResult<void> Manager::prepare_devices(SwitchJob& job) {
       return fail(Errc::device_lost, entry->controller->name() + " uses the device " +
                                          devices_[device].device->name() + ", which is not active");
     }
-    for (const auto& claim : entry->joints) job.changes.push_back({claim.joint, claim.mode});
+    for (const auto& claim : entry->joints) {
+      const JointDescription& joint = robot_.joints[claim.joint];
+      const DriveProtocol* protocol =
+          joint.bus < robot_.buses.size() ? robot_.buses[joint.bus].protocol : nullptr;
+      if (protocol != nullptr && !protocol->takes(joint, claim.mode)) {
+        return fail(Errc::device_refuses, entry->controller->name() + " commands " + joint.name + " by " +
+                                              std::string(to_string(claim.mode)) +
+                                              ", and its drive takes positions only");
+      }
+      job.changes.push_back({claim.joint, claim.mode});
+    }
   }
   for (const DeviceRow& row : devices_) {
     std::vector<ModeChange> its;

@@ -1,12 +1,10 @@
 // A robot whose drives the test plays: the manager and the trajectory controller, cycle by cycle.
 #pragma once
 
-#include <algorithm>
 #include <cstdlib>
 #include <memory>
-#include <span>
-#include <vector>
 
+#include "support/played_drives.hpp"
 #include "takt/motion/joint_trajectory.hpp"
 #include "takt/motion/loop.hpp"
 #include "takt/motion/robot_cycle.hpp"
@@ -14,21 +12,6 @@
 #include "takt/robot/manager.hpp"
 
 namespace takt::test {
-
-/// Drives without a bus: the test fills in the feedback, and reads the commands.
-struct PlayedDrives final : robot::Hardware {
-  explicit PlayedDrives(std::size_t joints) : feedback(joints), commands(joints) {}
-  void read(Time, std::span<robot::JointFeedback> joints) noexcept override {
-    std::ranges::copy(feedback, joints.begin());
-  }
-  void write(Time, std::span<const JointCommand> joints) noexcept override {
-    std::ranges::copy(joints, commands.begin());
-  }
-  [[nodiscard]] robot::HardwareCounters counters() const noexcept override { return {}; }
-
-  std::vector<robot::JointFeedback> feedback;
-  std::vector<JointCommand> commands;
-};
 
 /// A manager with the trajectory controller over played drives.
 class PlayedRobot {

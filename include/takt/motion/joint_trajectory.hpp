@@ -7,17 +7,17 @@
 //
 // Ownership. A goal owns its joints. A new goal on owned joints takes them over from their present reference,
 // and the old goal ends `preempted`. Joints of the old goal that the new one does not take come to a bounded
-// stop. The engine rejects a new goal if no motion within its limits joins it to the present motion. It also
+// stop. The controller rejects a new goal if no motion within its limits joins it to the present motion. It also
 // rejects one that may not take joints from others and needs such joints. A rejected goal leaves the old one
 // unchanged. If the joints already exceed the new goal's own limits, the goal brakes first, with the least
 // possible violation. Its event `active` reports this.
 //
-// Tolerances. In each cycle the engine compares the feedback with the reference that it answers. A goal
+// Tolerances. In each cycle the controller compares the feedback with the reference that it answers. A goal
 // outside its path tolerance ends aborted, and its joints come to a bounded stop. A goal succeeds when its
 // joints are within the goal tolerance at its end. A goal's tolerances may be wider than the robot's own. The
 // robot's following error still stops the robot.
 //
-// Start times. A trajectory with a start in the future waits here until then. The engine joins it in the
+// Start times. A trajectory with a start in the future waits here until then. The controller joins it in the
 // first cycle after the start. If it can be joined at once, the reference of that cycle is the trajectory's
 // at exactly that time. A trajectory with a start in the past is joined at a later waypoint, at that
 // waypoint's time. A cancel, and everything that stops the robot, recalls waiting trajectories.
@@ -139,7 +139,7 @@ class JointTrajectoryController final : public robot::Controller {
     double leads_to = 0;  ///< s of the trajectory at which the lead ends
   };
 
-  /// A goal that the engine holds. Free while `request` is null.
+  /// A goal that the controller holds. Free while `request` is null.
   struct Goal {
     Request* request = nullptr;
     GoalState state = GoalState::pending;

@@ -12,6 +12,9 @@
 //         return declarations.sensor(name(), sample_);  // "imu", and "imu/gyro_x", ...
 //       }
 //       takt::Status on_execute(const takt::component::CycleTime&) noexcept override { return poll(sample_); }
+//
+//      private:
+//       Sample sample_;  // a struct with TAKT_FIELDS
 //     };
 //
 // Life cycle: on_activate() powers it, on_execute() reads it, on_state_update() writes it, on_deactivate() ends

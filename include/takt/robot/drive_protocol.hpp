@@ -70,6 +70,11 @@ class DriveProtocol {
   /// The largest position, either way from zero, that the frames can carry, rad or m. Reads the joint's
   /// settings and counts.
   [[nodiscard]] virtual double reach(const JointDescription& joint) const = 0;
+  /// Whether the drive of this joint takes commands in this mode. By default: positions, and all modes if the
+  /// joint has a rated effort.
+  [[nodiscard]] virtual bool takes(const JointDescription& joint, CommandMode mode) const noexcept {
+    return mode == CommandMode::position || joint.rated_effort > 0;
+  }
   /// The longest pause of the master that a drive can be configured to outlast. std::nullopt: any pause.
   [[nodiscard]] virtual std::optional<Duration> longest_pause() const { return std::nullopt; }
   /// Calls `complain` for a joint whose settings contradict each other, or those of the joints before it in

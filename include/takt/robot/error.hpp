@@ -31,7 +31,7 @@ enum class Errc : std::uint16_t {
   wrong_state = 19,
   chain_incomplete = 20,
   rolled_back = 21,
-  cyclic_chain = 22,
+  result_late = 22,
 };
 
 /// Returns this room's number, for Error.
@@ -82,8 +82,8 @@ enum class Errc : std::uint16_t {
       return "the controller commands inputs of one that would not be active";
     case Errc::rolled_back:
       return "a controller failed to activate; the previous ones run again";
-    case Errc::cyclic_chain:
-      return "the chain of controllers would lead back to itself";
+    case Errc::result_late:
+      return "the controller's worker gave no result for too many cycles";
   }
   return "unknown robot error";
 }

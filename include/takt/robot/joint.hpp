@@ -8,11 +8,13 @@
 // the manager's thread.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "takt/control/joint_limiter.hpp"
@@ -24,6 +26,13 @@ namespace takt::robot {
 
 /// The number of no controller.
 inline constexpr std::uint16_t nobody = std::numeric_limits<std::uint16_t>::max();
+
+/// The name of a mode: "position", "velocity", "effort"; empty for an unknown number.
+[[nodiscard]] constexpr std::string_view to_string(CommandMode mode) noexcept {
+  constexpr std::array<std::string_view, 3> names = {"position", "velocity", "effort"};
+  const auto index = static_cast<std::size_t>(mode);
+  return index < names.size() ? names[index] : std::string_view();
+}
 
 /// One joint under a manager.
 class Joint {
@@ -92,7 +101,10 @@ class Joint {
   MotionState reference_;
   Wanted wanted_;
   double effort_ = 0;  ///< sent last
-  CommandMode mode_ = CommandMode::position;
+  CommandMode mode_ = CommandMode::position;  ///< its owner's
+  /// What its drive gets. A joint at rest is held by position, or by velocity if it was driven so: its drive
+  /// may know no positions.
+  CommandMode sent_mode_ = CommandMode::position;
   std::uint16_t owner_ = nobody;
   std::uint16_t lender_ = nobody;  ///< the controller that lends it to the owner
   bool driven_ = false;

@@ -297,12 +297,14 @@ class Manager {
   [[nodiscard]] ModeProgress perform(const SwitchJob& job) noexcept;
   [[nodiscard]] bool is_active(const Entry& entry) const noexcept;
   [[nodiscard]] bool is_free_from(const Entry& owner, const Entry& claimant) const noexcept;
+  [[nodiscard]] bool has_devices(const Entry& entry) const noexcept;
   [[nodiscard]] Status activate(Entry& entry) noexcept;
   void deactivate(Entry& entry) noexcept;
   void take(Entry& entry) noexcept;
   void give_back(Entry& entry) noexcept;
   void give_back(Joint& joint, std::uint16_t owner) noexcept;
   void settle_failures() noexcept;
+  void fall_back(Entry& entry, Error reason) noexcept;
   void end_chain(Entry& entry, Error reason) noexcept;
   void start_fallbacks(const Entry& entry, bool execute) noexcept;
   void make_room(const Entry& entry) noexcept;

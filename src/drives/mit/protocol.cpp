@@ -62,6 +62,10 @@ class MitProtocol final : public robot::DriveProtocol {
     const auto setup = setup_of(joint);
     return {1, last_id(setup ? setup->vendor : Vendor::cubemars), 0};
   }
+  [[nodiscard]] bool takes(const robot::JointDescription& /*joint*/,
+                           CommandMode /*mode*/) const noexcept override {
+    return true;
+  }
   [[nodiscard]] double reach(const robot::JointDescription& joint) const override {
     return joint.drive.number("position_range").value_or(Ranges{}.position);
   }

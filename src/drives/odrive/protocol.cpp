@@ -64,6 +64,9 @@ class OdriveProtocol final : public robot::DriveProtocol {
     return {.first_board = 1, .last_board = odrive_frame::last_node, .last_channel = 0};
   }
   /// As far as the 32-bit floats of the bus resolve a thousandth of a turn.
+  [[nodiscard]] bool takes(const JointDescription& /*joint*/, CommandMode /*mode*/) const noexcept override {
+    return true;
+  }
   [[nodiscard]] double reach(const JointDescription& joint) const override {
     constexpr double turns = 16384;
     const auto setup = odrive_setup(joint);
