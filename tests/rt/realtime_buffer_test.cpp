@@ -93,7 +93,7 @@ TEST_CASE("the writing thread destroys what the loop gave back, and no more than
     RealtimeBuffer<Counted> buffer;
     buffer.write({1, alive});
     CHECK(alive == 1);
-    buffer.write({2, alive});  // nobody read the first
+    buffer.write({2, alive});  // the first was never read
     CHECK(alive == 1);
     CHECK(buffer.read()->number() == 2);
     buffer.write({3, alive});  // the loop still holds 2

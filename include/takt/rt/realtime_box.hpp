@@ -1,9 +1,9 @@
-// One value that a real-time loop and one other thread both read and write, such as a mode or a set of limits.
-// The last write wins on both sides. No side takes a lock and none waits, so no call fails.
+// One value that a real-time loop and one other thread both read and write, such as a mode or limits. The
+// last write wins on both sides. No side takes a lock and none waits, so no call fails.
 //
 //     takt::rt::RealtimeBox<Limits> limits(initial);
-//     limits.realtime().set(measured);       // the loop
-//     const Limits now = limits.other().get();  // the other thread
+//     limits.realtime().set(measured);             // the loop
+//     const Limits newest = limits.other().get();  // the other thread
 //
 // Reading, changing and writing back are separate steps: of two changes at the same time, one is lost. Use a
 // box for values that are replaced as a whole.
@@ -19,9 +19,9 @@ namespace takt::rt {
 
 /// One value with two sides. A shm::LatestValue carries each side's writes to the other side.
 ///
-/// Writes are numbered: a write gets the number after the highest one that its side knows. If both sides write
-/// at the same time, they use the same number, and the write of other() wins. So both sides agree on the last
-/// write. A write that ends before another one begins always loses to it.
+/// Writes are numbered: a write gets the number after the highest one that its side knows. If both sides
+/// write at the same time, they use the same number, and the write of other() wins. So both sides agree on
+/// the last write. A write that ends before another one begins always loses to it.
 template <class T>
 class RealtimeBox {
   static_assert(std::is_trivially_copyable_v<T>, "the loop writes it, and must neither allocate nor free");

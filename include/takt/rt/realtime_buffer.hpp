@@ -3,7 +3,7 @@
 // writing thread. So the type may own memory, such as a std::vector.
 //
 //     takt::rt::RealtimeBuffer<std::vector<double>> gains;
-//     gains.write({1.0, 2.0});                           // any thread; one at a time
+//     gains.write({1.0, 2.0});                              // any thread; one at a time
 //     if (const auto* newest = gains.read()) use(*newest);  // the loop
 //
 // For the other direction, from the loop to one reader, use shm::LatestValue; for many readers,
@@ -47,12 +47,12 @@ class RealtimeBuffer {
     places_[writer_.end.begin_write()].value.reset();
   }
 
-  /// The value of the last write(), for the writing thread; null before the first one. The loop may read it at
-  /// the same time.
+  /// The value of the last write(), for the writing thread; null before the first one. The loop may read it
+  /// at the same time.
   [[nodiscard]] const T* last_written() const noexcept { return newest_; }
 
   /// The newest value, for the loop; null before the first write(). It is valid and unchanged until the next
-  /// read(). The address differs from that of the previous read() exactly if the value is new. Wait-free and
+  /// read(). Its address differs from that of the previous read() exactly if the value is new. Wait-free and
   /// real-time safe.
   [[nodiscard]] const T* read() noexcept {
     if (reader_.end.update() == shm::Freshness::none) return nullptr;

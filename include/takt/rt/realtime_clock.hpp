@@ -1,11 +1,11 @@
-// The time of another clock, estimated in a real-time loop from the loop's own clock: wall time, the clock of
-// a camera, of a master on the network. Another thread measures how far the clocks are apart, at any rate. The
-// loop adds the filtered offset to its own time. The estimate never goes back.
+// The time of another clock, estimated in a real-time loop: wall time, a camera's clock, a network's master.
+// Another thread measures how far that clock and the loop's own are apart, at any rate. The loop adds the
+// filtered offset to its own time. The estimate never goes back.
 //
 //     takt::rt::RealtimeClock wall;
-//     const Time before = clock.now();                // the other thread, now and then
+//     const Time before = clock.now();                         // the other thread, now and then
 //     wall.observe(before, wall_time(), clock.now());
-//     if (const auto time = wall.at(tick.woke)) ...   // the loop
+//     if (const auto time = wall.at(tick.woke)) stamp(*time);  // the loop
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@ namespace takt::rt {
 
 /// The configuration of an estimated clock.
 struct RealtimeClockConfig {
-  /// About so many measurements are averaged, with weights that decay exponentially; clamped to 1 ... 2^20. If
-  /// the other clock runs faster by d, the estimate lags by d times the time that they span.
+  /// About so many measurements are averaged, with weights that decay exponentially; clamped to 1 ... 2^20.
+  /// If the other clock runs faster by d, the estimate lags by d times the time that they span.
   std::int64_t window = 64;
   /// The limit of a correction, in millionths of the time that passes; clamped to 1 ... 999999. A clock that
   /// was set back by 1 s is reached again after 1 s * 10^6 / max_slew_ppm.
@@ -46,10 +46,10 @@ class RealtimeClock {
   RealtimeClock(const RealtimeClock&) = delete;
   RealtimeClock& operator=(const RealtimeClock&) = delete;
 
-  /// Takes one measurement: the other clock's time, read between `before` and `after` of the loop's clock. Any
-  /// times are accepted and clamped to within time_reach. Returns false if the measurement is not used: it
-  /// took too long, its times are in the wrong order, or it is the first after a step. For the measuring
-  /// thread; real-time safe.
+  /// Takes one measurement: the other clock's time, read between `before` and `after` of the loop's clock.
+  /// Times are clamped to within time_reach. Returns false if the measurement is not used. Reasons: it took
+  /// too long, its times are in the wrong order, or it is the first after a step. For the measuring thread;
+  /// real-time safe.
   bool observe(Time before, Time other, Time after) noexcept {
     const Duration took = within_reach(after) - within_reach(before);
     if (took < Duration(0) || took > measuring_.end.longest) return false;

@@ -21,14 +21,14 @@
 
 namespace takt::rt {
 
-/// How a goal ended. motion::GoalState has the same words; there, a canceled goal is `preempted`.
+/// How a goal ended. motion::GoalState has the same words, but calls a canceled goal `preempted`.
 enum class GoalOutcome : std::uint8_t { succeeded, aborted, canceled };
 
 /// For goals whose end has no result, or that give no feedback.
 struct NoGoalData {};
 
-/// The exchange between the loop that works on a goal and the thread of its client. Two shm::LatestValue carry
-/// the newest feedback and the end.
+/// The exchange between the loop that works on a goal and the thread of its client. Two shm::LatestValue
+/// carry the newest feedback and the end.
 template <class Result = NoGoalData, class Feedback = NoGoalData>
 class RealtimeGoalHandle {
   static_assert(std::is_trivially_copyable_v<Result> && std::is_trivially_copyable_v<Feedback>,
@@ -73,7 +73,7 @@ class RealtimeGoalHandle {
   requires std::is_invocable_v<OnFeedback&, const Feedback&> &&
       std::is_invocable_v<OnEnd&, GoalOutcome, const Result&>
   bool run_non_realtime(OnFeedback&& on_feedback, OnEnd&& on_end) {
-    // The end is looked up first: whoever sees it also sees all feedback from before it.
+    // The end is looked up first: once it is visible, so is all feedback from before it.
     const bool ends_now = end_.update() != shm::Freshness::none && !other_.end.has_ended;
     if (feedback_.update() == shm::Freshness::new_data) {
       const Numbered& feedback = feedback_.value();

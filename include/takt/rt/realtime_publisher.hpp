@@ -1,7 +1,7 @@
 // Messages from a real-time loop to a function that may block: a publisher of some middleware, a file, a
-// socket. The loop puts a message into a ring. A thread of the publisher takes it out and calls the function.
+// socket. The loop puts a message into a ring. The publisher's thread takes it out and calls the function.
 //
-//     takt::rt::RealtimePublisher<JointState> publisher([&](const JointState& state) { socket.send(state); });
+//     takt::rt::RealtimePublisher<State> publisher([&](const State& message) { socket.send(message); });
 //     publisher.try_publish(state);  // the loop; false: dropped, and counted
 //
 // The thread looks into the ring once per period, because waking a thread is a system call, which a loop must
