@@ -1,6 +1,6 @@
-// The realtime tools, and two other ways beside each. `floor` is the exchange of shm/ that the tool consists of.
-// `try_lock` is a std::mutex that the loop only tries to lock. All sides run in one thread, without contention.
-// Only the publisher has a thread of its own, which takes the messages outside the measured time.
+// The realtime tools, and two other ways beside each. `floor` is the exchange of shm/ that the tool consists
+// of. `try_lock` is a std::mutex that the loop only tries to lock. All sides run in one thread, without
+// contention. Only the publisher has a thread of its own, which takes the messages outside the measured time.
 #include <benchmark/benchmark.h>
 
 #include <array>
