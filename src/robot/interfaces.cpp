@@ -61,6 +61,24 @@ SetupResult<void> InterfaceTable::add(StateRow row) { return add_to(states_, std
 SetupResult<void> InterfaceTable::add(CommandRow row) { return add_to(commands_, std::move(row)); }
 SetupResult<void> InterfaceTable::add(StructRow row) { return add_to(structs_, std::move(row)); }
 
+SetupResult<void> InterfaceTable::add_struct(const StructRow& row) {
+  const auto fields = shm::parse_schema(row.schema);
+  if (!fields) return fail(fields.error(), "struct \"" + row.name + "\" has no schema");
+  if (auto added = add(row); !added) return added;
+  const auto* bytes = static_cast<const std::byte*>(row.value);
+  for (const shm::Field& field : fields->all()) {
+    if (field.type != Scalar::f64 || field.is_padding()) continue;
+    // The field is a double of the struct: its schema says so.
+    const auto* numbers = static_cast<const double*>(static_cast<const void*>(bytes + field.offset));
+    for (std::uint32_t i = 0; i < field.count; ++i) {
+      std::string path = row.name + "/" + std::string(field.name);
+      if (field.is_array) path += "." + std::to_string(i);
+      if (auto added = add(StateRow{std::move(path), {}, &numbers[i], row.owner}); !added) return added;
+    }
+  }
+  return {};
+}
+
 void InterfaceTable::remove(const component::Component& owner) {
   const auto is_its = [&](const auto& row) { return row.owner == &owner; };
   std::erase_if(states_, is_its);
@@ -99,25 +117,6 @@ SetupResult<void> Declarations::command(std::string name, std::string unit, doub
                                                 .owner = device_,
                                                 .safe = safe,
                                                 .rate = rate});
-}
-
-SetupResult<void> Declarations::add_struct(const std::string& name, std::string_view schema,
-                                           const void* value) {
-  const auto fields = shm::parse_schema(schema);
-  if (!fields) return fail(fields.error(), "struct \"" + name + "\" has no schema");
-  if (auto added = table_->add(InterfaceTable::StructRow{name, schema, value, device_}); !added) return added;
-  const auto* bytes = static_cast<const std::byte*>(value);
-  for (const shm::Field& field : fields->all()) {
-    if (field.type != Scalar::f64 || field.is_padding()) continue;
-    // The field is a double of the struct: its schema says so.
-    const auto* numbers = static_cast<const double*>(static_cast<const void*>(bytes + field.offset));
-    for (std::uint32_t i = 0; i < field.count; ++i) {
-      std::string path = name + "/" + std::string(field.name);
-      if (field.is_array) path += "." + std::to_string(i);
-      if (auto added = state(std::move(path), {}, numbers[i]); !added) return added;
-    }
-  }
-  return {};
 }
 
 // ---- what a controller asks for ----
@@ -213,6 +212,11 @@ SetupResult<Input> Resources::input(std::string_view name, std::string unit, dou
 SetupResult<void> Resources::output(std::string_view name, std::string unit, const double& value) {
   return manager_->table_.add(InterfaceTable::StateRow{controller_->name() + "/" + std::string(name),
                                                        std::move(unit), &value, controller_});
+}
+
+SetupResult<void> Resources::add_struct(std::string_view name, std::string_view schema, const void* value) {
+  return manager_->table_.add_struct(
+      {controller_->name() + "." + std::string(name), schema, value, controller_});
 }
 
 }  // namespace takt::robot

@@ -195,7 +195,7 @@ SetupResult<void> Manager::load(std::shared_ptr<Controller> controller, Controll
 
 /// Initializes the controller, which gets its interfaces with that.
 SetupResult<void> Manager::initialize(Entry& entry) {
-  Resources resources(*this, *entry.controller, entry.needs);
+  Resources resources(*this, *entry.controller, entry.needs, robot_.period * entry.config.divisor);
   const Lent lent(entry.controller->resources_, resources);
   auto done = entry.controller->initialize();
   if (!done) table_.remove(*entry.controller);
@@ -361,7 +361,7 @@ SetupResult<std::shared_ptr<Controller>> Manager::replace(std::shared_ptr<Contro
   InterfaceTable before = table_;
   table_.remove(*entry->controller);
   ControllerNeeds needs;
-  Resources resources(*this, *fresh, needs);
+  Resources resources(*this, *fresh, needs, robot_.period * entry->config.divisor);
   const Lent lent(fresh->resources_, resources);
   auto replaced = component::replace(*entry->controller, *fresh, who);
   if (!replaced) {
@@ -397,8 +397,7 @@ ControllerStatus Manager::status_of(const Entry& entry, std::span<const componen
   status.config = entry.config;
   status.reads = entry.needs.states;
   for (const auto& claim : entry.joints) {
-    status.claims.push_back(joints_[claim.joint].name() + " (" + std::string(to_string(claim.mode)) +
-                            ")");
+    status.claims.push_back(joints_[claim.joint].name() + " (" + std::string(to_string(claim.mode)) + ")");
   }
   status.claims.insert(status.claims.end(), entry.needs.commands.begin(), entry.needs.commands.end());
   const auto row = std::ranges::find(rows, entry.controller.get(), &component::Participant::component);

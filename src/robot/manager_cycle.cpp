@@ -47,6 +47,7 @@ void Manager::begin(Time now, Duration measured, std::uint64_t missed) noexcept 
   device_context_.transitions(now, measured);
   read_devices();
   for (Joint& joint : joints_) {
+    keep_finite(feedback_[joint.index_], supervisor_.feedback()[joint.index_]);
     // A joint in another mode has no position to keep.
     if (joint.sent_mode_ != CommandMode::position) joint.reference_.position = joint.feedback_->position;
     references_[joint.index_] = joint.reference_;
@@ -60,6 +61,16 @@ void Manager::begin(Time now, Duration measured, std::uint64_t missed) noexcept 
   }
   if (fault) suspend();
   if (suspended_ && supervisor_.state() == RobotState::ready) resume();
+}
+
+/// A drive that reports NaN or infinity has reported nothing. So it falls silent, in time.
+void Manager::keep_finite(JointFeedback& now, const JointFeedback& before) noexcept {
+  if (std::isfinite(now.position) && std::isfinite(now.velocity) && std::isfinite(now.effort)) return;
+  now.position = before.position;
+  now.velocity = before.velocity;
+  now.effort = before.effort;
+  now.stamp = before.stamp;
+  now.heard = before.heard;
 }
 
 void Manager::read_devices() noexcept {
@@ -226,6 +237,12 @@ void Manager::settle_failures() noexcept {
     if (!entry->wanted || is_active(*entry)) continue;
     const bool failed = entry->controller->state() == ComponentState::error;
     if (!failed && suspended_) continue;
+    if (failed && entry->controller->error() == Errc::finished) {
+      (void)controllers_.lead(*entry->controller, Transition::reset);
+      emit(ManagerEvent::Kind::controller_ended, *entry->controller);
+      end_chain(*entry, Errc::finished);
+      continue;
+    }
     if (failed) emit(ManagerEvent::Kind::controller_failed, *entry->controller, entry->controller->error());
     fall_back(*entry, Errc::group_failed);
   }

@@ -347,6 +347,42 @@ TEST_CASE("a controller that works in a stop goes on, and a fallback of the stop
   CHECK(managed.state_of("hold") == ControllerState::inactive);
 }
 
+TEST_CASE("a controller that has finished becomes inactive without a failure and without its fallback") {
+  Managed managed;
+  auto sweep = Probe::of("sweep", {"a"});
+  auto hold = Probe::of("hold", {"a"});
+  REQUIRE(managed.manager.load(hold).has_value());
+  REQUIRE(managed.manager.load(sweep, {.fallbacks = {"hold"}}).has_value());
+  REQUIRE(managed.start("sweep").has_value());
+  managed.make_ready();
+  sweep->execution = fail(Errc::finished);
+  managed.cycle();
+  CHECK(managed.state_of("sweep") == ControllerState::inactive);
+  CHECK(managed.state_of("hold") == ControllerState::inactive);
+  CHECK(managed.manager.joints()[0].owner() == nobody);
+  sweep->execution = {};
+  CHECK(managed.start("sweep").has_value());
+}
+
+TEST_CASE("a drive that reports NaN counts as silent, and stops the robot") {
+  Managed managed;
+  auto probe = Probe::of("probe", {"a"}, CommandMode::velocity);
+  probe->act = [](Probe& self) { self.joints[0]->set_velocity(0.1); };
+  REQUIRE(managed.manager.load(probe).has_value());
+  REQUIRE(managed.start("probe").has_value());
+  managed.make_ready();
+  const double before = managed.drives.commands[0].position;
+  for (int i = 0; i < 200; ++i) {
+    managed.drives.feedback[0].position = not_a_number;
+    managed.cycle();
+    CHECK(std::isfinite(managed.drives.commands[0].position));
+    CHECK(std::isfinite(managed.drives.commands[0].velocity));
+  }
+  CHECK(std::abs(managed.drives.commands[0].position - before) < 0.1);
+  CHECK(managed.manager.supervisor().fault()->reason == StopReason::drive_silent);
+  CHECK(managed.manager.supervisor().state() != RobotState::ready);
+}
+
 TEST_CASE("the cycle keeps the real-time rules while controllers run, fail, stop and come back") {
   Managed managed;
   auto probe = Probe::of("probe", {"a"}, CommandMode::velocity);

@@ -29,7 +29,7 @@
 // Order of the calls: the constructor, parameters, on_configure(), then on_activate(), on_execute() and
 // on_deactivate() in the cycle. At on_activate(), the controller takes its setpoint from the
 // measured state. The callbacks of the cycle are real-time safe. An error of on_execute() ends the controller,
-// and its fallback begins in the same cycle.
+// and its fallback begins in the same cycle. Errc::finished is no failure: the controller becomes inactive.
 #pragma once
 
 #include <cstddef>
@@ -82,11 +82,13 @@ struct ControllerNeeds {
 class Resources {
  public:
   /// For the manager.
-  Resources(Manager& manager, Controller& controller, ControllerNeeds& needs) noexcept
-      : manager_(&manager), controller_(&controller), needs_(&needs) {}
+  Resources(Manager& manager, Controller& controller, ControllerNeeds& needs, Duration period) noexcept
+      : manager_(&manager), controller_(&controller), needs_(&needs), period_(period) {}
 
   /// The description of the robot.
   [[nodiscard]] const RobotDescription& robot() const noexcept;
+  /// The period of the controller: the robot's, times its divisor.
+  [[nodiscard]] Duration period() const noexcept { return period_; }
   /// The supervisor: the state of the robot, and why it stopped. Its const functions are real-time safe in the
   /// manager's thread.
   [[nodiscard]] const Supervisor& supervisor() const noexcept;
@@ -117,13 +119,23 @@ class Resources {
   /// Publishes a number of the controller as "controller/name": for others to read, to record and to plot.
   /// `value` must live as long as the controller. Errors: as above.
   [[nodiscard]] SetupResult<void> output(std::string_view name, std::string unit, const double& value);
+  /// Publishes a struct, with each of its doubles as "controller.name/field". Others read it as a whole by
+  /// sensor("controller.name"). Errors: as above.
+  template <HasFields T>
+  requires std::is_trivially_copyable_v<T>
+  [[nodiscard]] SetupResult<void> publish(std::string_view name, const T& value) {
+    return add_struct(name, shm::schema_text<T>(), &value);
+  }
 
  private:
   [[nodiscard]] SetupResult<const void*> find_struct(std::string_view name, std::string_view schema);
+  [[nodiscard]] SetupResult<void> add_struct(std::string_view name, std::string_view schema,
+                                             const void* value);
 
   Manager* manager_;
   Controller* controller_;
   ControllerNeeds* needs_;
+  Duration period_;
 };
 
 /// The base of all controllers.

@@ -59,7 +59,7 @@ class Declarations {
   template <HasFields T>
   requires std::is_trivially_copyable_v<T>
   [[nodiscard]] SetupResult<void> sensor(const std::string& name, const T& value) {
-    return add_struct(name, shm::schema_text<T>(), &value);
+    return table_->add_struct({name, shm::schema_text<T>(), &value, device_});
   }
   /// A number to command. `driven` tells whether a controller does. `rate`: of SafeValue::ramp_to_zero, 1/s.
   /// Errors: as above.
@@ -72,9 +72,6 @@ class Declarations {
   [[nodiscard]] std::span<const JointCommand> commands() const noexcept { return commands_; }
 
  private:
-  [[nodiscard]] SetupResult<void> add_struct(const std::string& name, std::string_view schema,
-                                             const void* value);
-
   InterfaceTable* table_;
   const Device* device_;
   std::span<JointFeedback> feedback_;

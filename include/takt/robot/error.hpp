@@ -32,6 +32,7 @@ enum class Errc : std::uint16_t {
   chain_incomplete = 20,
   rolled_back = 21,
   result_late = 22,
+  finished = 23,
 };
 
 /// Returns this room's number, for Error.
@@ -84,6 +85,8 @@ enum class Errc : std::uint16_t {
       return "a controller failed to activate; the previous ones run again";
     case Errc::result_late:
       return "the controller's worker gave no result for too many cycles";
+    case Errc::finished:
+      return "the controller has done its work";
   }
   return "unknown robot error";
 }

@@ -136,6 +136,8 @@ class InterfaceTable {
   [[nodiscard]] SetupResult<void> add(StateRow row);
   [[nodiscard]] SetupResult<void> add(CommandRow row);
   [[nodiscard]] SetupResult<void> add(StructRow row);
+  /// Adds a struct, and each of its doubles as a state "name/field". Errors: as above.
+  [[nodiscard]] SetupResult<void> add_struct(const StructRow& row);
   /// Removes all rows of this owner.
   void remove(const component::Component& owner);
 

@@ -100,7 +100,7 @@ class Joint {
   control::JointStop stop_;
   MotionState reference_;
   Wanted wanted_;
-  double effort_ = 0;  ///< sent last
+  double effort_ = 0;                         ///< sent last
   CommandMode mode_ = CommandMode::position;  ///< its owner's
   /// What its drive gets. A joint at rest is held by position, or by velocity if it was driven so: its drive
   /// may know no positions.

@@ -285,6 +285,7 @@ class Manager {
 
   // the cycle
   void adopt(std::vector<CommandCell>& cells) noexcept;
+  static void keep_finite(JointFeedback& now, const JointFeedback& before) noexcept;
   void read_devices() noexcept;
   void retry(DeviceRow& row) noexcept;
   void lose(DeviceRow& row) noexcept;
