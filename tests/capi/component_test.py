@@ -302,6 +302,8 @@ class ComponentTest(unittest.TestCase):
         context = Context(b"hands")
         context.add(gripper)
         self.assertEqual(takt.takt_context_start_thread(context.handle), OK)
+        while takt.takt_context_cycles(context.handle) == 0:  # until then the caller's thread would run the call
+            pass
         self.assertEqual((hand.call(10), hand.call(-1)), (OK, BAD_VALUE))
         self.assertEqual([force for force, _ in gripper.calls], [10, -1])
         self.assertNotIn(threading.get_ident(), [thread for _, thread in gripper.calls])
