@@ -245,7 +245,7 @@ CServices c_services(const Spec& spec) {
       known.push_back(interface_name);
       text.interfaces += fmt::format(
           "/* An interface between components. The number in its name rises with each change. */\n"
-          "static const char {0}_interface[] = \"{0}/1\";\n"
+          "static const char {0}_interface[] = \"{0}_table/1\";\n"
           "struct {0} {{\n  void* user;\n  int32_t (*call)(void* user, double value);\n}};\n\n",
           interface_name);
     }

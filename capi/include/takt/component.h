@@ -144,7 +144,8 @@ TAKT_API void takt_connection_destroy(takt_connection* connection);
  *
  *     struct gripper { void* user; int32_t (*close)(void* user, double force); };
  *
- * The name of the interface, such as "Gripper/1", stands for this declaration: change both together. */
+ * The name of the interface, such as "Gripper/1", stands for this declaration: change both together. Never
+ * give a table the name of a C++ class, because the two would connect. */
 
 /* Adds a service that the component provides, before it is initialized. The component owns it. The table
  * must live until `destroy` of the component's type. Errors: TAKT_ERROR_COMPONENT_BAD_NAME (no interface),
