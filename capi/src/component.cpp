@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "boundary.hpp"
+#include "component.hpp"
 #include "takt/component/connection.hpp"
 #include "takt/component/context_thread.hpp"
 #include "takt/component/drivers.hpp"
@@ -24,63 +25,22 @@ namespace component = takt::component;
 using takt::Error;
 using takt::fail;
 using takt::Result;
-using takt::SetupError;
-using takt::SetupResult;
 using takt::Status;
 using takt::capi::Errc;
 using takt::capi::guarded;
+using takt::capi::metadata_of;
 using takt::capi::to_duration;
+using takt::capi::to_result;
 using takt::capi::to_status;
 using takt::capi::to_time;
+using takt::capi::told;
 using takt::capi::write_text;
 
-struct takt_out_port {
-  std::unique_ptr<component::OpaqueOutPort> port;
-};
-struct takt_in_port {
-  std::unique_ptr<component::OpaqueInPort> port;
-};
-struct takt_parameter {
-  std::unique_ptr<component::Parameter<double>> number;
-  std::unique_ptr<component::Parameter<std::int64_t>> integer;
-  std::unique_ptr<component::Parameter<bool>> boolean;
-  std::string unit, description;
-};
 struct takt_connection {
   component::Connection connection;
 };
 
 namespace {
-
-/// The error of a status that a callback in C has returned.
-[[nodiscard]] Error to_error(std::int32_t status) noexcept {
-  const std::uint32_t number = 0 - static_cast<std::uint32_t>(status);  // TAKT_STATUS() is negative
-  return {static_cast<takt::Room>(number >> 16), static_cast<std::uint16_t>(number)};
-}
-[[nodiscard]] Status to_result(std::int32_t status) noexcept {
-  if (status == TAKT_OK) return {};
-  return fail(to_error(status));
-}
-
-[[nodiscard]] takt_cycle to_cycle(const component::CycleTime& time) noexcept {
-  return {time.time.time_since_epoch().count(), time.period.count(), time.measured.count(), time.index};
-}
-
-/// Hands the explanation of a set-up error to the caller.
-[[nodiscard]] Status told(const SetupError& error, char* text, std::size_t size) noexcept {
-  write_text(error.message, text, size);
-  return fail(error.error);
-}
-template <class T>
-[[nodiscard]] Status told(const SetupResult<T>& result, char* text, std::size_t size) noexcept {
-  return result ? Status() : told(result.error(), text, size);
-}
-
-[[nodiscard]] component::ComponentMetadata metadata_of(const takt_component_type& type) noexcept {
-  const auto text = [](const char* from) { return std::string_view(from != nullptr ? from : ""); };
-  return {text(type.type), text(type.version), text(type.vendor), text(type.category),
-          text(type.description)};
-}
 
 /// The fields of a type without which nothing can be made.
 constexpr std::size_t type_required = offsetof(takt_component_type, create);
@@ -92,68 +52,7 @@ constexpr std::size_t type_required = offsetof(takt_component_type, create);
   return read;
 }
 
-/// The functions and metadata of a component of C, which its base needs.
-struct TypeData {
-  takt_component_type type;
-  component::ComponentMetadata metadata;
-};
-
 }  // namespace
-
-struct takt_component final : private TypeData, component::Component {
-  takt_component(const takt_component_type& of, const char* name, void* its_user)
-      : TypeData{of, metadata_of(of)}, Component(TypeData::metadata, name), user(its_user) {}
-  ~takt_component() override {
-    if (type.destroy != nullptr) type.destroy(user);
-  }
-
-  takt::SetupResult<void> on_initialize() override { return set_up_by(type.on_initialize, "on_initialize"); }
-  takt::SetupResult<void> on_check() override { return set_up_by(type.on_check, "on_check"); }
-  void on_finalize() noexcept override {
-    if (type.on_finalize != nullptr) type.on_finalize(user);
-  }
-  Status on_activate(const component::CycleTime& cycle) noexcept override {
-    return run(type.on_activate, cycle);
-  }
-  Status on_execute(const component::CycleTime& cycle) noexcept override {
-    return run(type.on_execute, cycle);
-  }
-  Status on_state_update(const component::CycleTime& cycle) noexcept override {
-    return run(type.on_state_update, cycle);
-  }
-  void on_deactivate(const component::CycleTime& cycle) noexcept override {
-    notify(type.on_deactivate, cycle);
-  }
-  void on_abort(const component::CycleTime& cycle) noexcept override { notify(type.on_abort, cycle); }
-  void on_error(const component::CycleTime& cycle) noexcept override { notify(type.on_error, cycle); }
-  Status on_reset(const component::CycleTime& cycle) noexcept override { return run(type.on_reset, cycle); }
-  void on_parameters() noexcept override {
-    if (type.on_parameters != nullptr) type.on_parameters(user);
-  }
-  [[nodiscard]] const takt_component_type& functions() const noexcept { return type; }
-
-  void* user;
-  std::vector<std::unique_ptr<takt_out_port>> out_ports;
-  std::vector<std::unique_ptr<takt_in_port>> in_ports;
-  std::vector<std::unique_ptr<takt_parameter>> owned_parameters;
-
- private:
-  takt::SetupResult<void> set_up_by(std::int32_t (*function)(void*), const char* what) {
-    const std::int32_t status = function == nullptr ? TAKT_OK : function(user);
-    if (status == TAKT_OK) return {};
-    return fail(to_error(status), name() + ": " + what + ": " + takt_status_text(status));
-  }
-  Status run(std::int32_t (*function)(void*, const takt_cycle*), const component::CycleTime& time) noexcept {
-    if (function == nullptr) return {};
-    const takt_cycle cycle = to_cycle(time);
-    return to_result(function(user, &cycle));
-  }
-  void notify(void (*function)(void*, const takt_cycle*), const component::CycleTime& time) noexcept {
-    if (function == nullptr) return;
-    const takt_cycle cycle = to_cycle(time);
-    function(user, &cycle);
-  }
-};
 
 struct takt_context {
   explicit takt_context(component::ContextConfig config) : context(std::move(config)) {}

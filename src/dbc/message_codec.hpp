@@ -1,5 +1,5 @@
-// Parts that the tables, the decoding and the encoding of MessageCodec share. They are inline, because each lies
-// in the path of every frame.
+// Parts that the tables, the decoding and the encoding of MessageCodec share. They are inline, because each
+// lies in the path of every frame.
 #pragma once
 
 #include <algorithm>

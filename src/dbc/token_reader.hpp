@@ -15,8 +15,8 @@
 
 namespace takt::dbc {
 
-/// A function that takes something returns false on failure. The rest of the statement is then skipped, and the
-/// reason is a warning or the error.
+/// A function that takes something returns false on failure. The rest of the statement is then skipped, and
+/// the reason is a warning or the error.
 class TokenReader : protected Complaints {
  protected:
   TokenReader(std::string_view text, Strictness strictness) : Complaints(strictness), scanner_(text) {}

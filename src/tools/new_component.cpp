@@ -231,8 +231,51 @@ std::string c_value_type(const PortSpec& port, const std::string& component) {
   return std::string(c_type(field.type));
 }
 
+/// The text of the services of a component in C.
+struct CServices {
+  std::string interfaces, members, create;
+};
+
+CServices c_services(const Spec& spec) {
+  CServices text;
+  std::vector<std::string> known;
+  for (const auto& list : {spec.services, spec.consumers}) {
+    for (const auto& [name, interface_name] : list) {
+      if (std::find(known.begin(), known.end(), interface_name) != known.end()) continue;
+      known.push_back(interface_name);
+      text.interfaces += fmt::format(
+          "/* An interface between components. The number in its name rises with each change. */\n"
+          "static const char {0}_interface[] = \"{0}_table/1\";\n"
+          "struct {0} {{\n  void* user;\n  int32_t (*call)(void* user, double value);\n}};\n\n",
+          interface_name);
+    }
+  }
+  for (const auto& [name, interface_name] : spec.services) {
+    text.interfaces += fmt::format(
+        "static int32_t {0}_call(void* user, double value) {{\n  (void)user;\n  (void)value;\n"
+        "  return TAKT_OK;\n}}\n\n",
+        name);
+    text.members +=
+        fmt::format("  struct {1} {0};\n  takt_provided_service* {0}_service;\n", name, interface_name);
+    text.create += fmt::format(
+        "  me->{0}.user = me;\n  me->{0}.call = {0}_call;\n"
+        "  if (status == TAKT_OK) status = takt_component_add_provided_service(component, \"{0}\", "
+        "{1}_interface, &me->{0}, &me->{0}_service);\n",
+        name, interface_name);
+  }
+  for (const auto& [name, interface_name] : spec.consumers) {
+    text.members += fmt::format("  takt_required_service* {};\n", name);
+    text.create += fmt::format(
+        "  if (status == TAKT_OK) status = takt_component_add_required_service(component, \"{0}\", "
+        "{1}_interface, &me->{0});\n",
+        name, interface_name);
+  }
+  return text;
+}
+
 std::string c_source(const Spec& spec) {
-  std::string structs, members, create, execute;
+  const CServices services = c_services(spec);
+  std::string structs = services.interfaces, members = services.members, create = services.create, execute;
   for (const auto* ports : {&spec.in, &spec.out}) {
     const bool reads = ports == &spec.in;
     for (const PortSpec& port : *ports) {
@@ -283,7 +326,8 @@ std::string c_source(const Spec& spec) {
   return fmt::format(
       "/* {0}: {1} */\n#include <stdlib.h>\n#include <string.h>\n\n#include \"takt.h\"\n\n{2}"
       "struct {0} {{\n{3}  uint64_t cycles;\n}};\n\n"
-      "/* Set-up: adds ports and parameters. */\nstatic int32_t create(takt_component* component, void** "
+      "/* Set-up: adds ports, services and parameters. */\nstatic int32_t create(takt_component* component, "
+      "void** "
       "user) {{\n"
       "  struct {0}* me = calloc(1, sizeof *me);\n  int32_t status = TAKT_OK;\n"
       "  if (me == NULL) return TAKT_ERROR_CAPI_OUT_OF_MEMORY;\n  *user = me;\n  (void)component;\n{4}  "
@@ -415,8 +459,6 @@ void write_project(const NewOptions& options) {
     for (const auto& [name, interface_name] : *list) check_name(interface_name, "interface");
   }
   const bool is_c = options.language == "c";
-  if (is_c && !(spec.services.empty() && spec.consumers.empty()))
-    refuse("services are C++ interfaces; C has none");
   const std::filesystem::path folder = options.folder.empty() ? spec.name : options.folder;
   if (std::filesystem::exists(folder)) refuse(folder.string() + " exists already");
   std::error_code error;
@@ -451,8 +493,8 @@ void add_new(CLI::App& app) {
   command->add_option("--in", options->in, "In-port NAME:TYPE; TYPE is f64, f64[6], or \"x f64, y f64\"");
   command->add_option("--out", options->out, "Out-port NAME:TYPE");
   command->add_option("--param", options->parameters, "Parameter NAME:number|integer|bool[=INITIAL]");
-  command->add_option("--service", options->services, "Provided service NAME:INTERFACE (C++)");
-  command->add_option("--consumer", options->consumers, "Required service NAME:INTERFACE (C++)");
+  command->add_option("--service", options->services, "Provided service NAME:INTERFACE");
+  command->add_option("--consumer", options->consumers, "Required service NAME:INTERFACE");
   command->add_option("--lang", options->language, "cpp, or c by the C API only")
       ->check(CLI::IsMember({"cpp", "c"}));
   command->add_option("--folder", options->folder, "Folder to create (default: the name)");

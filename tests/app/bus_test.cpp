@@ -261,7 +261,7 @@ TEST_CASE("an adapter that is unplugged is missed in the same cycle, and used ag
   }
 }
 
-TEST_CASE("what an adapter says that is no frame does no harm, and what it says afterwards is read") {
+TEST_CASE("a line of an adapter that is not a frame is ignored, and the next line is read") {
   SlcanAdapter adapter;
   const auto port = open_slcan(adapter);
   std::mt19937_64 random = generator();

@@ -173,7 +173,7 @@ TEST_CASE("a bus that goes down in motion stops the robot by name, and a reset l
   }
 }
 
-TEST_CASE("a robot that ends while its bus is down tells the fault") {
+TEST_CASE("a robot that ends while its bus is down reports the fault") {
   VirtualClock clock;
   const robot::RobotDescription description = two_joints();
   auto drives = sim::RobotSimulation::create(description, clock.now());

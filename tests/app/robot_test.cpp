@@ -22,7 +22,7 @@ using namespace takt::app;
 using namespace takt::test::robot_client;
 using namespace std::chrono_literals;
 
-TEST_CASE("a simulated robot becomes ready, moves, is recorded, and tells its life in order") {
+TEST_CASE("a simulated robot becomes ready, moves and is recorded, and reports its states in order") {
   const ScratchFolder folder;
   VirtualClock clock;
   RobotOptions options;
@@ -113,7 +113,7 @@ TEST_CASE("a robot's file is read, and each of its mistakes is reported in a lin
   CHECK(none.error().message.starts_with(folder.file("none.json")));
 }
 
-TEST_CASE("a description that no loop can run is refused, whatever moves the joints") {
+TEST_CASE("a description that no loop can run is refused, also with own hardware") {
   OwnHardware hardware(2);
   RobotOptions options;
   options.hardware = &hardware;

@@ -284,7 +284,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("mean times are bounded by whatever a frame says of itself, and at bit rates of 0") {
+TEST_CASE("mean times are bounded for any frame length, and at bit rates of 0") {
   const MeanFrameTimes times({1'000'000, 5'000'000});
   Frame remote;
   remote.remote = true;

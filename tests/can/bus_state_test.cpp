@@ -85,7 +85,7 @@ TEST_CASE("details count only with their class") {
   CHECK(report(CAN_ERR_ACK, {255, 255, 255, 255, 255, 255, 255, 255}) == BusReport{.no_acknowledge = true});
 }
 
-TEST_CASE("what is no error frame is no report") {
+TEST_CASE("a data frame gives no error report") {
   Frame frame = error_frame(CAN_ERR_BUSOFF);
   for (const int length : {0, 7, 9, 64, 255}) {
     frame.length = static_cast<std::uint8_t>(length);

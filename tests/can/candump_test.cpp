@@ -120,7 +120,7 @@ TEST_CASE("any frame comes back from its line") {
   }
 }
 
-TEST_CASE("what is wrong with a line is said with its column") {
+TEST_CASE("the error of a line names its column") {
   struct Case {
     std::string_view line;
     Errc code;
@@ -197,7 +197,7 @@ TEST_CASE("frames that no line can say are refused") {
   CHECK(InterfaceName::create("sixteen_letters_").error() == Errc::bad_value);
 }
 
-TEST_CASE("a log is read in whatever pieces, with the number of each bad line") {
+TEST_CASE("a log is read in pieces of any size, and each bad line is numbered") {
   LogReader reader;
   const auto lines =
       read_all(reader, "(1.0) a 123#\r\n\n  \nnonsense\n" + std::string(100'000, '(') + "\n(2.0) a 123#00");

@@ -191,7 +191,7 @@ TEST_CASE("a server says why not, by name") {
   CHECK(describe(static_cast<SdoAbort>(1)) == "an abort code that the standard does not define");
 }
 
-TEST_CASE("whoever lies about sizes, toggles or steps is aborted with the code for it") {
+TEST_CASE("a wrong size, toggle bit or step aborts the transfer with its abort code") {
   const Frame nine = reply({0x41, 0x01, 0x20, 3, 9, 0, 0, 0});
   const Frame seven_more = reply({0x00, 1, 2, 3, 4, 5, 6, 7});
   CHECK(upload_against({nine, reply({0x10, 1, 2, 3, 4, 5, 6, 7})}) == SdoAbort::toggle);
@@ -256,7 +256,7 @@ TEST_CASE("frames of another shape or node are refused by both sides") {
   both([](Frame& frame) { frame.id -= node; }, Errc::unexpected_id);
 }
 
-TEST_CASE("a server refuses what is out of turn, and survives a client that lies") {
+TEST_CASE("a server refuses segments out of order and survives a malicious client") {
   SdoServer<16> server(node);
   Dictionary dictionary;
   const auto answer = [&](std::initializer_list<std::uint8_t> bytes) {
@@ -313,7 +313,7 @@ TEST_CASE(
   CHECK(configurator.state() == SdoState::done);
 }
 
-TEST_CASE("any answers at all end a transfer, or leave it waiting, with nothing written beyond the room") {
+TEST_CASE("any answer ends a transfer or leaves it waiting, and nothing is written beyond the buffer") {
   auto random = test::generator(71);
   for (std::size_t run = 0; run < test::count(2000); ++run) {
     SdoClient client(node, 10ms);

@@ -55,7 +55,7 @@ TEST_CASE("NMT commands are the bytes of the standard") {
   CHECK(decode_nmt(frame_of(0, {0x01, 128})).error() == Errc::unknown_node);
 }
 
-TEST_CASE("heartbeats tell four states, and no other") {
+TEST_CASE("heartbeats carry four states; other values are rejected") {
   CHECK(*encode(Heartbeat{0x0A, NmtState::operational}) == frame_of(0x70A, {0x05}));
   check_shapes(frame_of(0x70A, {0x7F}), decode_heartbeat);
   int known = 0;

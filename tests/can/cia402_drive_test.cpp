@@ -32,9 +32,7 @@ TEST_CASE("a drive comes up in four cycles, in its mode and where it stands, and
   CHECK(rig.drive.state == State::switch_on_disabled);
 }
 
-TEST_CASE(
-    "an enabled drive whose answers are lost is held where it was told to be, until operation is wanted "
-    "anew") {
+TEST_CASE("an enabled drive without answers holds its last command until operation is requested again") {
   Rig rig;
   rig.enable();
   rig.drive.position = 900;  // it lags behind

@@ -40,7 +40,7 @@ bool matches(std::uint32_t word, std::string_view pattern) {
 
 }  // namespace
 
-TEST_CASE("every status word tells the state of the standard's table, or none") {
+TEST_CASE("every status word gives the state of the standard's table, or none") {
   std::array<int, 9> seen{};
   for (std::uint32_t word = 0; word <= 0xFFFF; ++word) {
     std::optional<State> expected;
@@ -125,9 +125,7 @@ TEST_CASE("every state that listens reaches every target, and stays there") {
   }
 }
 
-TEST_CASE(
-    "whatever the drive says, bit 7 rises only in a fault that is to be cleared, and nothing enables "
-    "meanwhile") {
+TEST_CASE("for any status word, bit 7 rises only to clear a fault, and the drive is not enabled meanwhile") {
   for (std::uint32_t status = 0; status <= 0xFFFF; ++status) {
     const auto state = state_of(static_cast<std::uint16_t>(status));
     for (const Target target : targets) {

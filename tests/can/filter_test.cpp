@@ -34,7 +34,7 @@ struct Engine {
 
 }  // namespace
 
-TEST_CASE("a typed message gives its filter, one of J1939 whatever priority and source") {
+TEST_CASE("a typed message gives its filter; one of J1939 for any priority and source") {
   CHECK(filter_of<Status11>().passes(0x181, false));
   CHECK_FALSE(filter_of<Status11>().passes(0x181, true));
   CHECK_FALSE(filter_of<Status11>().passes(0x182, false));
@@ -57,7 +57,7 @@ TEST_CASE("blocks of identifiers become one filter, and nothing else passes it")
   CHECK(merge_filters(strided).size() == 1);
 }
 
-TEST_CASE("what another filter passes as well, and what is there twice, is left out") {
+TEST_CASE("redundant and duplicate filters are removed") {
   std::vector filters{Filter{.id = 0x123}, Filter{.id = 0x123}, Filter{.id = 0x100, .mask = 0x700},
                       Filter{.id = 0x123, .extended = true}};
   const auto merged = merge_filters(filters);

@@ -205,7 +205,7 @@ TEST_CASE("parameters come in pages, whose halves of numbers are put together") 
   CHECK(!encode_into(frame, board, 5, ParameterPage::a).has_value());
 }
 
-TEST_CASE("what is sent is received, whatever it says") {
+TEST_CASE("every sent command is received") {
   AnyMessage m;
   for (std::size_t i = 0; i < test::count(2'000); ++i) {
     const auto reference =

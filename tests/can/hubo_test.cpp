@@ -164,7 +164,7 @@ TEST_CASE("frames of another length, format or identifier are refused") {
   check_refusals(*encode(home(12, 0)), 3, 8, decode_command);
 }
 
-TEST_CASE("what no board knows is neither sent nor understood") {
+TEST_CASE("commands that no board knows are neither encoded nor decoded") {
   CHECK(encode(Reference{max_board + 1, {}}).error() == Errc::unknown_node);
   CHECK(encode(EncoderReply{max_board + 1, {}}).error() == Errc::unknown_node);
   CHECK(encode(StatusReply{max_board + 1, {}}, Dialect::ach).error() == Errc::unknown_node);

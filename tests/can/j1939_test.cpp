@@ -86,7 +86,7 @@ TEST_CASE("a NAME is the number that its fields make") {
   }
 }
 
-TEST_CASE("an address that nobody contests may be used after a quarter of a second") {
+TEST_CASE("an uncontested address may be used after 250 ms") {
   AddressClaim claim = device(7, 0x80);
   Time now{};
   CHECK(!claim.next_frame(now));
@@ -110,7 +110,7 @@ TEST_CASE("an address that nobody contests may be used after a quarter of a seco
   CHECK(AddressClaim::create({}, 254).error() == Errc::out_of_range);
 }
 
-TEST_CASE("of two devices the lower NAME keeps the address, whoever came first") {
+TEST_CASE("of two devices the lower NAME keeps the address, in either order of arrival") {
   for (const bool lower_first : {true, false}) {
     std::vector<AddressClaim> devices = {device(lower_first ? 1 : 2, 0x20),
                                          device(lower_first ? 2 : 1, 0x20)};

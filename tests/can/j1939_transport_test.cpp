@@ -115,7 +115,7 @@ TEST_CASE("a message to one device is the frames of the standard") {
   CHECK(pair.receiver.open_sessions() == 0);
 }
 
-TEST_CASE("a message to everybody goes out at one packet in 50 ms and is answered by nobody") {
+TEST_CASE("a broadcast goes out at one packet in 50 ms and is never answered") {
   Pair pair;
   const Bytes data = counted(1785);
   REQUIRE(pair.sender.start(group, broadcast_address, data, pair.now).has_value());
@@ -242,7 +242,7 @@ TEST_CASE("two sources, and the two messages of one source, do not mix") {
   CHECK(first_bytes == std::vector<std::uint8_t>{1, 2, 3, 4});
 }
 
-TEST_CASE("a source that begins anew loses its old message; one that begins another has to wait") {
+TEST_CASE("a source that restarts its message loses the old one; a second message waits") {
   Receiver receiver(us);
   receiver.receive(bam(them, 21, 3), {});
   receiver.receive(packet(them, 0xFF, 1), {});
@@ -286,7 +286,7 @@ TEST_CASE("a flood of sessions is refused and counted, and passes") {
   CHECK(receiver.open_sessions() == 0);
 }
 
-TEST_CASE("whoever is silent for too long is given up, at the times of the standard") {
+TEST_CASE("a silent peer is abandoned at the timeouts of the standard") {
   Receiver receiver(us);
   receiver.receive(rts(them, 21, 3), {});
   CHECK(!receiver.poll(Time{} + time_t2));
@@ -313,7 +313,7 @@ TEST_CASE("whoever is silent for too long is given up, at the times of the stand
   CHECK(sender.next_frame(Time(3s)) == management(them, us, {255, 3, 0xFF, 0xFF, 0xFF, 0xCA, 0xFE, 0}));
 }
 
-TEST_CASE("whoever feeds slowly, but within the time-outs, is given up in the end") {
+TEST_CASE("a peer that sends slowly, but within the timeouts, is abandoned in the end") {
   const auto last_until = [](Duration between, bool loses) {
     TransportReceiver<1> receiver(us);
     receiver.receive(rts(them, 1785, 255), {});

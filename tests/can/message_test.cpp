@@ -294,7 +294,7 @@ constexpr MessageFault fault_of(std::initializer_list<SignalSpec> signals, Messa
 
 }  // namespace
 
-TEST_CASE("typed messages and signals known at run time are the same, whatever the bytes and values") {
+TEST_CASE("typed messages and signals known at run time agree for all bytes and values") {
   check_equality<MotorStatus>(test::count(5'000), 1);
   check_equality<Wide>(test::count(5'000), 2);
   check_equality<Diagnosis>(test::count(5'000), 3);

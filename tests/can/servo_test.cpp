@@ -115,7 +115,7 @@ TEST_CASE("what is encoded is decoded within half a unit") {
   }
 }
 
-TEST_CASE("numbers out of range are clamped, numbers that are none are refused") {
+TEST_CASE("numbers out of range are clamped, NaN is refused") {
   GroupCommand command;
   command.slots[5] = {true, true, false, Mode::position, 1e9, -1e9, 1e300};
   const DriveCommand got = decode_group(*encode(command))->slots[5];

@@ -39,7 +39,7 @@ std::vector<std::uint32_t> sent_ids(test::ScriptedBus& bus) {
 
 }  // namespace
 
-TEST_CASE("of two setpoints for one message the newer one is sent, and the older one counted") {
+TEST_CASE("the newer of two setpoints for one message is sent, and the older one is counted") {
   SetpointSlots<> slots;
   test::ScriptedBus bus;
   const std::size_t slot = slots.add(0).value();
@@ -66,7 +66,7 @@ TEST_CASE("a setpoint is sent up to its deadline, and dropped and counted after 
   CHECK(slots.counters(slot) == SetpointCounters{.sent = 1, .expired = 1});
 }
 
-TEST_CASE("what the bus has no room for waits, is replaced or sent later, and is no error") {
+TEST_CASE("a setpoint that the bus does not accept waits or is replaced, without an error") {
   SetpointSlots<> slots;
   test::ScriptedBus bus;
   const std::size_t a = slots.add(0).value();
@@ -96,7 +96,7 @@ TEST_CASE("lower priority numbers go first, and equals in the order in which the
   CHECK(sent_ids(bus) == std::vector<std::uint32_t>{1, 4, 2, 0, 3});
 }
 
-TEST_CASE("what was left over goes first, with its newest value") {
+TEST_CASE("a waiting setpoint is sent first, with its newest value") {
   SetpointSlots<> slots;
   test::ScriptedBus bus;
   for (int i = 0; i < 7; ++i) CHECK(slots.add(0).has_value());
@@ -195,7 +195,7 @@ TEST_CASE("slots that are counted at run time are as many as are added") {
   CHECK(none.add(0) == 0);
 }
 
-TEST_CASE("what cannot be written leaves the waiting setpoint as it was") {
+TEST_CASE("a setpoint that cannot be encoded leaves the waiting one unchanged") {
   SetpointSlots<> slots;
   test::ScriptedBus bus;
   const std::size_t slot = slots.add(0).value();
@@ -236,7 +236,7 @@ TEST_CASE("there are so many slots, and numbers beyond them do no harm") {
   CHECK(slots.flush(bus, Time(0ms)) == 0);
 }
 
-TEST_CASE("over any calls, slots do what a plain account of them says") {
+TEST_CASE("slots agree with a plain model over random calls") {
   struct Entry {
     std::uint32_t priority;
     Time deadline;

@@ -167,7 +167,7 @@ TEST_CASE("running out of memory while trajectories are made of others is a stat
   takt_trajectory_destroy(running);
 }
 
-TEST_CASE("what the manual calls real-time safe neither allocates nor locks nor enters the kernel") {
+TEST_CASE("functions documented as real-time safe do not allocate, lock or enter the kernel") {
   const takt_waypoints waypoints = some_waypoints(TAKT_THROUGH_SMOOTH);
   takt_trajectory* trajectory = nullptr;
   REQUIRE(takt_trajectory_create(&waypoints, &trajectory) == TAKT_OK);

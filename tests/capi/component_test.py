@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Components of the C API, written in Python: ports, parameters, contexts, and a switch.
+"""Components of the C API, written in Python: ports, services, parameters, contexts, and a switch.
 
     component_test.py LIBRARY
 """
@@ -7,13 +7,14 @@ import ctypes
 import json
 import math
 import sys
+import threading
 import unittest
 from ctypes import byref, c_char_p, c_double, c_int32, c_int64, c_uint64, c_void_p, create_string_buffer, sizeof
 
 from bindings import *  # the library, named in the first argument, and its structures
 
-WRONG_TYPE, WRONG_STATE, BAD_VALUE, NO_SUCH_PARAMETER, ROLLED_BACK, BAD_NAME = constants(
-    "ERROR_COMPONENT", "WRONG_TYPE WRONG_STATE BAD_VALUE NO_SUCH_PARAMETER ROLLED_BACK BAD_NAME")
+WRONG_TYPE, WRONG_STATE, BAD_VALUE, NO_SUCH_PARAMETER, ROLLED_BACK, BAD_NAME, NOT_CONNECTED = constants(
+    "ERROR_COMPONENT", "WRONG_TYPE WRONG_STATE BAD_VALUE NO_SUCH_PARAMETER ROLLED_BACK BAD_NAME NOT_CONNECTED")
 CREATED, INACTIVE, ACTIVE, ERROR = constants("COMPONENT", "CREATED INACTIVE ACTIVE ERROR")
 NONE, OLD, NEW = constants("SAMPLE", "NONE OLD NEW")
 LATEST, FIFO = constants("BUFFERING", "LATEST FIFO")
@@ -97,6 +98,51 @@ class Sum(Component):
 
     def on_activate(self, cycle):
         return self.answer
+
+
+class GripperTable(ctypes.Structure):
+    """The interface Gripper/1, as both sides declare it."""
+    _fields_ = [("user", c_void_p), ("close", ctypes.CFUNCTYPE(c_int32, c_void_p, c_double))]
+
+
+ServiceCall = ctypes.CFUNCTYPE(c_int32, c_void_p, c_void_p)
+
+
+class Gripper(Component):
+    """Provides Gripper/1, which refuses negative forces."""
+
+    def __init__(self, name):
+        super().__init__(name)
+        self.calls = []
+
+        def close(_user, force):
+            self.calls.append((force, threading.get_ident()))
+            return OK if force >= 0 else BAD_VALUE
+
+        self.table, self.service = GripperTable(None, GripperTable._fields_[1][1](close)), c_void_p()
+        self.provided = takt.takt_component_add_provided_service(self.handle, b"gripper", b"Gripper/1", byref(self.table),
+                                                                 byref(self.service))
+
+
+class Hand(Component):
+    """Requires a service, and calls it directly in each cycle."""
+
+    def __init__(self, name, interface=b"Gripper/1"):
+        super().__init__(name)
+        self.service, self.direct = c_void_p(), []
+        self.required = takt.takt_component_add_required_service(self.handle, b"gripper", interface, byref(self.service))
+
+    def on_execute(self, cycle):
+        table = takt.takt_service_table(self.service)
+        self.direct.append(ctypes.cast(table, ctypes.POINTER(GripperTable)).contents.close(None, 1.5) if table else None)
+
+    def connect(self, gripper):
+        text = create_string_buffer(1000)
+        return takt.takt_service_connect(gripper.service, self.service, text, len(text)), text.value.decode()
+
+    def call(self, force):
+        call = ServiceCall(lambda table, _: ctypes.cast(table, ctypes.POINTER(GripperTable)).contents.close(None, force))
+        return takt.takt_service_call(self.service, ctypes.cast(call, c_void_p), None)
 
 
 class Context:
@@ -231,7 +277,64 @@ class ComponentTest(unittest.TestCase):
         self.assertEqual(takt.takt_context_stop_thread(self.context.handle), OK)
         self.assertGreaterEqual(self.counter.count, 1)
 
+    def two_with_a_service(self):
+        gripper, hand = Gripper(b"gripper"), Hand(b"hand")
+        self.addCleanup(takt.takt_component_destroy, hand.handle)
+        self.assertEqual((gripper.provided, hand.required), (OK, OK))
+        self.assertEqual(hand.connect(gripper), (OK, ""))
+        return gripper, hand
+
+    def test_a_service_is_called_directly_in_the_cycle_of_the_client(self):
+        gripper, hand = self.two_with_a_service()
+        context = Context(b"hands")
+        context.add(gripper, hand)
+        self.assertEqual(takt.takt_context_activate(context.handle, hand.handle), OK)
+        context.run(2)
+        self.assertEqual(takt.takt_service_disconnect(hand.service), OK)
+        context.run(1)
+        self.assertEqual(hand.direct, [OK, OK, None])
+        self.assertEqual([force for force, _ in gripper.calls], [1.5, 1.5])
+        takt.takt_context_destroy(context.handle)
+        takt.takt_component_destroy(gripper.handle)
+
+    def test_a_deferred_call_runs_in_the_thread_of_the_provider_and_brings_its_status_back(self):
+        gripper, hand = self.two_with_a_service()
+        context = Context(b"hands")
+        context.add(gripper)
+        self.assertEqual(takt.takt_context_start_thread(context.handle), OK)
+        while takt.takt_context_cycles(context.handle) == 0:  # until then the caller's thread would run the call
+            pass
+        self.assertEqual((hand.call(10), hand.call(-1)), (OK, BAD_VALUE))
+        self.assertEqual([force for force, _ in gripper.calls], [10, -1])
+        self.assertNotIn(threading.get_ident(), [thread for _, thread in gripper.calls])
+        self.assertEqual(takt.takt_context_stop_thread(context.handle), OK)
+        takt.takt_context_destroy(context.handle)
+        takt.takt_component_destroy(gripper.handle)
+        self.assertEqual(hand.call(10), NOT_CONNECTED)  # the provider has ended
+        self.assertIsNone(takt.takt_service_table(hand.service))
+
+    def test_services_of_other_interfaces_do_not_connect(self):
+        gripper, hand = Gripper(b"gripper"), Hand(b"hand", b"Gripper/2")
+        status, text = hand.connect(gripper)
+        self.assertEqual(status, WRONG_TYPE)
+        self.assertIn('"Gripper/1"', text)
+        self.assertIn('"Gripper/2"', text)
+        service, add = c_void_p(), takt.takt_component_add_required_service
+        self.assertEqual(add(hand.handle, b"other", b"", byref(service)), BAD_NAME)
+        self.assertEqual(add(hand.handle, b"gripper", b"Gripper/1", byref(service)), OK)
+        context, text = Context(b"hands"), create_string_buffer(1000)
+        self.assertEqual(takt.takt_context_add(context.handle, hand.handle, None, text, len(text)), BAD_NAME)  # two of one name
+        context.add(gripper)
+        self.assertEqual(add(gripper.handle, b"late", b"Gripper/1", byref(service)), WRONG_STATE)
+        takt.takt_context_destroy(context.handle)
+        for one in (gripper, hand):
+            takt.takt_component_destroy(one.handle)
+
     def test_wrong_names_and_null_are_refused(self):
+        self.assertNotEqual(takt.takt_component_add_provided_service(self.sum.handle, b"x", b"X/1", None, byref(c_void_p())), OK)
+        self.assertNotEqual(takt.takt_service_call(None, None, None), OK)
+        self.assertNotEqual(takt.takt_service_disconnect(None), OK)
+        self.assertIsNone(takt.takt_service_table(None))
         self.assertEqual(Component(b"two words").status, BAD_NAME)
         handle = c_void_p()
         self.assertNotEqual(takt.takt_component_create(None, b"x", None, byref(handle)), OK)

@@ -73,7 +73,8 @@ TEST_CASE("elements go through a ring of the C API, one by one and many at once"
   CHECK(count == 0);
 }
 
-TEST_CASE("the newest value goes to one reader or to many through the C API, and each is told what is new") {
+TEST_CASE(
+    "the newest value reaches one reader or many through the C API, and each learns whether it is new") {
   Shared shared;
   for (const char* name : {"latest", "broadcast"}) {
     CAPTURE(name);
@@ -99,7 +100,7 @@ TEST_CASE("the newest value goes to one reader or to many through the C API, and
   }
 }
 
-TEST_CASE("a stream of the C API tells each reader what it missed") {
+TEST_CASE("a stream of the C API reports to each reader what it missed") {
   Shared shared;
   const StreamWriter writer(shared.segment, "stream");
   const StreamReader reader(shared.segment, "stream");
@@ -121,7 +122,7 @@ TEST_CASE("a stream of the C API tells each reader what it missed") {
   CHECK(takt_stream_reader_read(second, &got, sizeof got) == TAKT_ERROR_SHM_EMPTY);
 }
 
-TEST_CASE("what C declares has ends in C++, and the other way round") {
+TEST_CASE("exchanges declared in C are opened in C++, and the reverse") {
   namespace shm = takt::shm;
   Shared shared;
   auto segment = takt::platform::Segment::open(shared.name);
@@ -238,7 +239,7 @@ TEST_CASE("ends that cannot be are refused, and leave their slots free") {
   CHECK(is_pose(element, 1));
 }
 
-TEST_CASE("a segment with other exchanges than those wanted is refused as long as somebody has it") {
+TEST_CASE("a segment with other exchanges is refused while a process has it") {
   Shared shared;
   takt_segment* segment = nullptr;
   const auto open = [&](const takt_exchange& wanted) {
@@ -360,7 +361,7 @@ TEST_CASE("segments that cannot be are refused, and NULL is answered, everywhere
   takt_joint_hub_destroy(nullptr);
 }
 
-TEST_CASE("what the manual calls real-time safe of shared memory is") {
+TEST_CASE("shared-memory functions documented as real-time safe do not allocate, lock or enter the kernel") {
   Shared shared;
   takt_joint_hub* hub = shared.hub();
   takt_joint_client* client = shared.client(0);

@@ -208,7 +208,7 @@ TEST_CASE(
   takt_udp_close(socket);
 }
 
-TEST_CASE("what goes over a socket costs its system calls and nothing else") {
+TEST_CASE("sending over a socket makes its system calls only, without allocation or lock") {
   takt_udp_options options;
   takt_udp_options_init(&options);
   takt_udp_socket* there = nullptr;

@@ -53,7 +53,7 @@ struct Reader : Component {
 
 }  // namespace
 
-TEST_CASE("an in-port tells none, new and old samples, with stamp, sequence and age") {
+TEST_CASE("an in-port distinguishes none, new and old samples, with stamp, sequence and age") {
   Writer writer;
   Reader reader;
   CHECK(reader.in.read() == Freshness::none);

@@ -78,7 +78,7 @@ BasicJointLimits<Scalar> limits() {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("what cannot be a period or a number changes nothing", Scalar, double, float) {
+TEST_CASE_TEMPLATE("a bad period or NaN changes nothing", Scalar, double, float) {
   const auto step = [](auto& o, Scalar r, Scalar y, Scalar h) { return o.step(r, y, h); };
   const BasicPidGains<Scalar> gains{
       .proportional = 2, .integral = 1, .derivative = Scalar(0.1), .derivative_filter = Scalar(0.02)};
@@ -135,7 +135,7 @@ TEST_CASE_TEMPLATE("what cannot be a period or a number changes nothing", Scalar
   check_numbers<Scalar>("chain", *butterworth<2>(Scalar(10), Scalar(0.01)), sample, false);
 }
 
-TEST_CASE_TEMPLATE("a follower waits while the period is none", Scalar, double, float) {
+TEST_CASE_TEMPLATE("a follower waits while the period is NaN or not positive", Scalar, double, float) {
   BasicSetpointFollower<Scalar> follower;
   const auto state = follower.step({1, 0}, limits<Scalar>(), Scalar(0.01));
   for (const Scalar period : {Scalar(0), Scalar(-1), Scalar(11), infinity<Scalar>, not_a_number<Scalar>})

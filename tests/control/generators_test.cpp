@@ -30,7 +30,7 @@ void derivatives_are_true(const Signal& signal, double from, double until) {
 
 }  // namespace
 
-TEST_CASE("signals tell their true derivatives") {
+TEST_CASE("signals return their exact derivatives") {
   derivatives_are_true(Sinusoid::make({1, 0.5, 2, 0.3}).value(), 0, 1);
   derivatives_are_true(SineSweep::make(0.5, 1, 10, 2).value(), 0, 2);
   derivatives_are_true(SineSweep::make(0.5, 10, 1, 2).value(), 0, 2);

@@ -63,8 +63,8 @@ Scalar stops_at(const BasicMotionState<Scalar>& state, const BasicJointLimits<Sc
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("a joint keeps every limit and can always stop inside, whatever is commanded", Scalar,
-                   double, float) {
+TEST_CASE_TEMPLATE("a joint keeps every limit and can always stop inside, for any command", Scalar, double,
+                   float) {
   auto random = test::generator(101);
   for (std::size_t i = 0; i < test::count(1000); ++i) {
     CAPTURE(i);
@@ -154,7 +154,7 @@ TEST_CASE_TEMPLATE("from any state that it is given a joint comes to rest, and n
   }
 }
 
-TEST_CASE_TEMPLATE("a value keeps all limits of its rates, whatever is asked for", Scalar, double, float) {
+TEST_CASE_TEMPLATE("a value keeps all rate limits, for any target", Scalar, double, float) {
   auto random = test::generator(104);
   using Limiter = BasicRateLimiter<Scalar>;
   for (std::size_t i = 0; i < test::count(1000); ++i) {
@@ -217,8 +217,8 @@ TEST_CASE_TEMPLATE("a value keeps all limits of its rates, whatever is asked for
   }
 }
 
-TEST_CASE_TEMPLATE("the limits of ROS keep their ranges for whatever is commanded and measured", Scalar,
-                   double, float) {
+TEST_CASE_TEMPLATE("the limits of ROS keep their ranges for any command and measurement", Scalar, double,
+                   float) {
   auto random = test::generator(105);
   for (std::size_t i = 0; i < test::count(1000); ++i) {
     CAPTURE(i);
@@ -282,7 +282,7 @@ TEST_CASE_TEMPLATE("the limits of ROS keep their ranges for whatever is commande
   }
 }
 
-TEST_CASE_TEMPLATE("a limited proxy keeps its limits and its force, whatever is wanted and measured", Scalar,
+TEST_CASE_TEMPLATE("a limited proxy keeps its limits and its force, for any target and measurement", Scalar,
                    double, float) {
   auto random = test::generator(106);
   for (std::size_t i = 0; i < test::count(1000); ++i) {
@@ -323,7 +323,7 @@ TEST_CASE_TEMPLATE("a limited proxy keeps its limits and its force, whatever is 
   }
 }
 
-TEST_CASE_TEMPLATE("a follower keeps its limits, whatever streams in", Scalar, double, float) {
+TEST_CASE_TEMPLATE("a follower keeps its limits, for any stream of setpoints", Scalar, double, float) {
   auto random = test::generator(107);
   for (std::size_t i = 0; i < test::count(1000); ++i) {
     CAPTURE(i);

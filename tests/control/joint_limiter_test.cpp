@@ -43,7 +43,7 @@ void check_step(const JointLimits& limits, const MotionState& before, const Moti
 
 }  // namespace
 
-TEST_CASE("whatever is commanded, no limit is exceeded and the joint stays inside") {
+TEST_CASE("no command makes the joint exceed a limit or leave its range") {
   auto random = test::generator(1);
   for (std::size_t i = 0; i < test::count(400); ++i) {
     const JointLimits limits = any_limits(random);

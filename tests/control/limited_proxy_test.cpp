@@ -61,7 +61,7 @@ TEST_CASE("the joint comes to where it is wanted, within the limits on the way")
   CHECK(joint.state.position == doctest::Approx(0.8).epsilon(1e-3));
 }
 
-TEST_CASE("what is wanted outside the range is approached as far as the range goes, without overshoot") {
+TEST_CASE("a target outside the range is approached up to the range's end, without overshoot") {
   for (const double wanted : {3.0, -3.0}) {
     auto proxy = LimitedProxy::make(gentle()).value();
     Joint joint;
@@ -73,8 +73,7 @@ TEST_CASE("what is wanted outside the range is approached as far as the range go
   }
 }
 
-TEST_CASE(
-    "a step is reached without overshoot, and without swinging, whatever limits, bandwidth and period") {
+TEST_CASE("a step is reached without overshoot or oscillation, for all limits, bandwidths and periods") {
   auto random = test::generator(2);
   const auto any = [&](double low, double high) {
     return std::exp(test::uniform(random, std::log(low), std::log(high)));
@@ -105,7 +104,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("what moves within the limits is followed exactly once it is reached") {
+TEST_CASE("a target that moves within the limits is followed exactly once it is reached") {
   auto c = gentle();
   c.limits.effort = 1e9;
   auto proxy = LimitedProxy::make(c).value();
@@ -120,7 +119,7 @@ TEST_CASE("what moves within the limits is followed exactly once it is reached")
   }
 }
 
-TEST_CASE("a joint that was blocked for long does not rush when it is let go") {
+TEST_CASE("a joint that was blocked for long does not rush when it is released") {
   auto proxy = LimitedProxy::make(gentle()).value();
   Joint joint;
   for (int k = 0; k < 10000; ++k) {
@@ -138,7 +137,7 @@ TEST_CASE("a joint that was blocked for long does not rush when it is let go") {
   CHECK(joint.state.position == doctest::Approx(0.9).epsilon(0.01));
 }
 
-TEST_CASE("whatever is wanted and measured, the force keeps its limit and stays a number") {
+TEST_CASE("the force keeps its limit and stays finite, for any target and measurement") {
   auto random = test::generator(1);
   for (std::size_t i = 0; i < test::count(200); ++i) {
     auto proxy = LimitedProxy::make(gentle()).value();

@@ -147,7 +147,7 @@ Response response(Controller& pid, double seconds) {
   return seen;
 }
 
-TEST_CASE("without an integral gain nothing is left over from somebody else's output or from other gains") {
+TEST_CASE("without an integral gain, another controller's output and earlier gains leave nothing behind") {
   auto pid = Pid::make({.proportional = 10}).value();
   REQUIRE(pid.follow(5, 0, 0, 0.001).ok());
   CHECK(pid.step(0, 0, 0.001).value == 0);
@@ -476,7 +476,7 @@ TEST_CASE("a bad period or number changes nothing, and the last good output stan
   CHECK(pid->step(1, 0.6, 0.01).value == twin.step(1, 0.6, 0.01).value);
 }
 
-TEST_CASE("whatever it is given, the output keeps its limits") {
+TEST_CASE("the output keeps its limits for any input") {
   auto random = test::generator(9);
   for (std::size_t i = 0; i < test::count(300); ++i) {
     const PidGains gains = any_gains(random);

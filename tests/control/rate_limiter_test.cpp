@@ -52,7 +52,7 @@ void check_step(const Limits& limits, double before, double rate_before, const R
 
 }  // namespace
 
-TEST_CASE("no limit is ever exceeded, whatever is asked for") {
+TEST_CASE("no target makes the value exceed a limit") {
   auto random = test::generator(1);
   for (std::size_t i = 0; i < test::count(2000); ++i) {
     const Limits limits = any_limits(random, i % 2 == 0);

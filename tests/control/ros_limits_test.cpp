@@ -383,7 +383,7 @@ TEST_CASE("so do joints without a sensor of position or velocity, which only ROS
   same_as<Ros2Limits, Ros2Original>(4, true, true);
 }
 
-TEST_CASE("a limiter tells whether it limited") {
+TEST_CASE("a limiter reports whether it limited") {
   auto ros1 = Ros1Limits::make(limits()).value();
   CHECK(ros1.position(0.9, at(0), h).limited);
   CHECK_FALSE(ros1.position(0.3, at(0), h).limited);
@@ -395,7 +395,7 @@ TEST_CASE("a limiter tells whether it limited") {
   CHECK_FALSE(ros2.velocity(0.5, at(0), h).limited);
 }
 
-TEST_CASE_TEMPLATE("what is not measured bounds nothing, and is no NaN", Limits, Ros1Limits, Ros2Limits) {
+TEST_CASE_TEMPLATE("a missing measurement bounds nothing and gives no NaN", Limits, Ros1Limits, Ros2Limits) {
   const MeasuredState nothing;
   auto joint = Limits::make(limits()).value();
   CHECK(joint.position(0.7, nothing, h).value == 0.7);  // the first command is bounded from itself
@@ -459,7 +459,7 @@ TEST_CASE_TEMPLATE("before the first command, too, the value after an error is a
   CHECK(joint.velocity(not_a_number, at(0.9, 1), h).value == 0);
 }
 
-TEST_CASE_TEMPLATE("whatever overflows, the value is a number to be used", Limits, Ros1Limits, Ros2Limits) {
+TEST_CASE_TEMPLATE("the value stays finite when any term overflows", Limits, Ros1Limits, Ros2Limits) {
   auto random = test::generator(31);
   const auto any = [&](bool positive) {
     const double size = std::pow(10.0, test::uniform(random, -300, 308));
@@ -486,7 +486,7 @@ TEST_CASE_TEMPLATE("whatever overflows, the value is a number to be used", Limit
   CHECK((refused > 0) == (std::is_same_v<Limits, Ros1Limits>));
 }
 
-TEST_CASE("bad numbers change nothing, limits that are none are refused by name") {
+TEST_CASE("bad numbers change nothing, and bad limits are refused by name") {
   auto ros2 = Ros2Limits::make(limits()).value();
   const double good = ros2.position(0.03, at(0), h).value;
   for (const double bad : {not_a_number, infinity}) {

@@ -104,7 +104,7 @@ TEST_CASE("a joint outside its range only moves inward") {
   CHECK(before == doctest::Approx(3.0));
 }
 
-TEST_CASE("limits that are none change nothing, and the follower goes on afterwards") {
+TEST_CASE("bad limits change nothing, and the follower continues afterwards") {
   constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
   SetpointFollower follower;
   follower.step({1, 0}, limits(), 0.001);

@@ -18,7 +18,7 @@ TEST_CASE("seconds round to the nearest nanosecond and saturate") {
   CHECK(from_seconds(std::numeric_limits<double>::quiet_NaN()) == Duration(0));
 }
 
-TEST_CASE("a manual clock moves only when told, and never backwards") {
+TEST_CASE("a manual clock moves only on request, and never backwards") {
   ManualClock clock(time_from_nanoseconds(5));
   CHECK(to_nanoseconds(clock.now()) == 5);
   clock.sleep_until(time_from_nanoseconds(3));

@@ -14,7 +14,7 @@ using namespace takt::can;
 using namespace takt::test::databases;
 using dbc::MessageCodec;
 
-TEST_CASE("J1939: a message is known by its parameter group, whoever sends it and however urgent it is") {
+TEST_CASE("J1939: a message is found by its parameter group, for any source and priority") {
   const Database dbc = trucks();
   const MessageCodec* const speed = dbc.find("EEC1");
   const MessageCodec* const control = dbc.find("TSC1");
@@ -41,8 +41,7 @@ TEST_CASE("J1939: a message is known by its parameter group, whoever sends it an
   }
 }
 
-TEST_CASE(
-    "J1939: of several messages of one parameter group, only the whole identifier tells which one it is") {
+TEST_CASE("J1939: the whole identifier distinguishes several messages of one parameter group") {
   const Database dbc = parse(
       "BU_: A B\n"
       "BO_ 2565799936 FromA: 8 A\n SG_ speed : 0|16@1+ (1,0) [0|0] \"\" B\n"

@@ -75,7 +75,7 @@ Data any_data(std::mt19937_64& random, std::size_t size) {
 
 }  // namespace
 
-TEST_CASE("a database decodes and encodes as the kernel does, whatever the layout") {
+TEST_CASE("a database decodes and encodes as the kernel does, for every layout") {
   auto random = test::generator(610);
   const std::size_t cases = test::count(3000);
   for (std::size_t i = 0; i < cases; ++i) {

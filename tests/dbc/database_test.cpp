@@ -52,7 +52,7 @@ TEST_CASE("a short frame is an error, or gives the signals that it holds whole")
   CHECK(presence[0] == Presence::cut_off);
 }
 
-TEST_CASE("what is no data frame, and spans that are too small, are refused") {
+TEST_CASE("other frames than data frames, and spans that are too small, are refused") {
   const Database dbc = load("features.dbc");
   const MessageCodec& message = *dbc.find("MotorStatus");
   Frame frame = *make_frame(256, Data(8, 0));

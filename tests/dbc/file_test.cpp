@@ -207,7 +207,7 @@ TEST_CASE(
   CHECK(said(36, "BA_REL_"));
 }
 
-TEST_CASE("a number that is too large for its place is none, however it is written") {
+TEST_CASE("a number too large for its field is rejected, in every notation") {
   for (const std::string id : {"4294967297", "4294967297.0", "4.294967297e9", "-1", "-1.0", "1.5"}) {
     CAPTURE(id);
     const auto reading = dbc::parse("BU_: A\nBO_ " + id + " First: 8 A\n");
@@ -317,7 +317,7 @@ TEST_CASE("selectors that hang on each other are left out with all that hangs on
   CHECK(reading->warnings.size() == 3);
 }
 
-TEST_CASE("what cannot be mended is an error for every reader") {
+TEST_CASE("an error that cannot be corrected is an error for every reader") {
   for (const auto strictness : {Strictness::tolerant, Strictness::strict}) {
     CHECK_FALSE(dbc::parse("", strictness).has_value());
     CHECK_FALSE(dbc::load(folder + "no_such_file.dbc", strictness).has_value());
@@ -381,7 +381,7 @@ TEST_CASE("attributes beyond the limits are refused: they are looked up one by o
   CHECK(is_in("more than 1024 texts of one attribute", error_of(texts + ",\"x\";\n")));
 }
 
-TEST_CASE("line ends in texts are LF, whatever the file has") {
+TEST_CASE("line ends in texts become LF") {
   const auto file = dbc::parse("BU_: A\r\nCM_ \"one\r\ntwo\rthree\n\r\nfour\";\r\n").value().file;
   CHECK(file.comment == "one\ntwo\nthree\n\nfour");
   CHECK(dbc::parse(dbc::write(file).value()).value().file == file);
@@ -408,7 +408,7 @@ TEST_CASE("a frame format that is declared as an integer has the numbers of Vect
   }
 }
 
-TEST_CASE("an enumeration may have an empty default, which is none") {
+TEST_CASE("an empty default of an enumeration means no default") {
   const std::string text =
       "BU_: A\nBA_DEF_ BO_ \"Send\" ENUM \"cyclic\",\"once\";\nBA_DEF_DEF_ \"Send\" \"\";\n";
   const auto reading = dbc::parse(text, Strictness::strict);

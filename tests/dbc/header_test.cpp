@@ -68,7 +68,7 @@ TEST_CASE("a header says what the file says, in the names of C++") {
   CHECK(has(header, "using Messages = std::tuple<MotorStatus, Eec1>;"));
 }
 
-TEST_CASE("the same file gives the same header, whatever the folder") {
+TEST_CASE("the same file gives the same header from any folder") {
   CHECK(header_of(drive).text == header_of(drive).text);
   CHECK(header_of(drive, {"", "robot::left", ""}).text.find("namespace robot::left {") != std::string::npos);
   CHECK(header_of(drive, {"Drive.dbc", "robot::", ""}).text.find("namespace robot::drive {") !=
@@ -84,7 +84,7 @@ TEST_CASE("only what a node sends or receives is in its header") {
   CHECK(refused.error().message == "there is no node Nobody");
 }
 
-TEST_CASE("of several messages of one parameter group, each is known by its whole identifier") {
+TEST_CASE("several messages of one parameter group are distinguished by their whole identifiers") {
   const std::string two =
       "BU_: A B C\n"
       "BO_ 2565799936 FromA: 8 A\n SG_ speed : 0|16@1+ (1,0) [0|0] \"\" C\n"

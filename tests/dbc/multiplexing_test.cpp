@@ -48,7 +48,7 @@ TEST_CASE("only what the selectors choose is decoded; a number that chooses noth
   CHECK(values == std::vector<double>(6, -1.0));  // nothing was written
 }
 
-TEST_CASE("of a multiplexed message only what the selectors choose is encoded") {
+TEST_CASE("only the signals that the selectors choose are encoded") {
   const Database dbc = two_levels();
   const MessageCodec& message = *dbc.find("M");
   const double unused = std::nan("");

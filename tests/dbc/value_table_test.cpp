@@ -85,7 +85,7 @@ TEST_CASE("a state of the value table beyond the range is sent, and the range st
   CHECK(data[2] == 200);
 }
 
-TEST_CASE("what is refused is named: the signal, its value and what is allowed") {
+TEST_CASE("a rejection names the signal, its value and the allowed values") {
   const Database dbc = states();
   const MessageCodec& message = *dbc.find("M");
   const auto why = [&](std::vector<double> values) {

@@ -42,7 +42,7 @@ TEST_CASE("an empty description is a file too") {
   CHECK(dbc::parse(*text, Strictness::strict)->file == dbc::File{});
 }
 
-TEST_CASE("what the format cannot say is refused, and not written otherwise") {
+TEST_CASE("data that the format cannot express is refused, not written differently") {
   dbc::File file;
   file.messages.resize(1);
   dbc::Message& message = file.messages[0];

@@ -23,7 +23,7 @@ RobotDescription one_joint(const robot::DriveProtocol* protocol) {
 
 }  // namespace
 
-TEST_CASE("a fault word is told in the words of its joint's protocol") {
+TEST_CASE("a fault word is printed in the words of its joint's protocol") {
   const RobotDescription servo = one_joint(drives::find("servo"));
   CHECK(describe_fault(servo, 0, static_cast<std::uint32_t>(can::servo::Fault::reference_lost)) ==
         "no command came before its watchdog ran out");
@@ -44,7 +44,7 @@ TEST_CASE("a fault word is told in the words of its joint's protocol") {
         "over-temperature of the drive (0x4310), its heartbeat is lost");
 }
 
-TEST_CASE("a fault word of no known protocol is told as a number") {
+TEST_CASE("a fault word of an unknown protocol is printed as a number") {
   RobotDescription robot;
   CHECK(describe_fault(robot, 3, 5) == "number 5");
   robot.joints.emplace_back();

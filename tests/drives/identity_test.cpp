@@ -42,7 +42,7 @@ struct Robot {
 
 }  // namespace
 
-TEST_CASE("drives tell what they are when they are asked, as far as their protocol can") {
+TEST_CASE("drives report their identity on request, as far as their protocol can") {
   const std::pair<const char*, const char*> tells[] = {{"odrive_arm", "hardware 4.4.58, firmware 0.6.10"},
                                                        {"mhubo", "board type 0"},
                                                        {"mit_arm3", ""},
@@ -62,7 +62,7 @@ TEST_CASE("drives tell what they are when they are asked, as far as their protoc
   }
 }
 
-TEST_CASE("boards are asked a few times, and only if somebody wants to know") {
+TEST_CASE("boards are asked for their identity a few times, and only on request") {
   Robot unasked("mhubo");
   unasked.run(1s);
   CHECK(unasked.hardware->identity(0).empty());

@@ -180,7 +180,7 @@ TEST_CASE("five groups of servo drives on a bus that takes two frames a call are
   check_starvation(rig);
 }
 
-TEST_CASE("on a bus that takes whole cycles nothing is refused, and nobody starves") {
+TEST_CASE("on a bus that accepts whole cycles nothing is refused, and no drive starves") {
   const auto check = [](auto& rig) {
     check_all_drives(rig, 20ms);
     const robot::HardwareCounters counters = rig.hardware->counters();

@@ -3,10 +3,10 @@
 //
 //   takt_udp_fault_proxy NEAR_LOCAL NEAR_PEER FAR_LOCAL FAR_PEER [NAME=VALUE]...
 //
-// The first four are ports: the one to which the near program sends, the near program's own, and the same for
-// the far one. Names: loss, duplicate, corrupt, reorder (shares from 0 to 1), delay, jitter (ms), seed,
-// garbage, of_garbage. The near program gets `garbage` additional datagrams a second from its first own one
-// on, `of_garbage` in all.
+// The first four are of the form ADDRESS:PORT: where the near program sends, the near program itself, and
+// the same for the far one. Names: loss, duplicate, corrupt, reorder (shares from 0 to 1), delay, jitter
+// (ms), seed, garbage, of_garbage. The near program gets `garbage` additional datagrams a second from its
+// first own one on, `of_garbage` in all.
 #include <fmt/format.h>
 #include <poll.h>
 
@@ -55,9 +55,14 @@ bool read(const std::string& text, Arguments& arguments) {
   return false;
 }
 
+platform::UdpEndpoint endpoint(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos) return {};
+  return {text.substr(0, colon), static_cast<std::uint16_t>(std::atoi(text.c_str() + colon + 1))};
+}
+
 UdpSocket open(const char* local, const char* peer) {
-  const auto port = [](const char* text) { return static_cast<std::uint16_t>(std::atoi(text)); };
-  auto socket = UdpSocket::open({.local = {.port = port(local)}, .peer = {.port = port(peer)}});
+  auto socket = UdpSocket::open({.local = endpoint(local), .peer = endpoint(peer)});
   if (socket) return std::move(*socket);
   fmt::print(stderr, "{}\n", socket.error().message);
   std::exit(1);

@@ -1,5 +1,5 @@
 """takt vehicle-sim and takt drive as processes, for tests from outside."""
-import csv, os, pty, random, resource, socket, subprocess, termios, time
+import csv, os, pty, resource, socket, subprocess, termios, time
 
 PATIENCE = 60  # s, for events without a deadline of their own
 
@@ -81,25 +81,34 @@ def number(text):
         return text
 
 
-def free_ports(count):
-    """Ports below those that the system gives to sockets of its choice, and without a UDP socket at this time."""
+def own_address():
+    """A loopback address for this process alone, so that tests that run at the same time cannot take each other's ports."""
+    number = os.getpid()  # at most 22 bits on Linux
+    return f"127.{64 + (number >> 16)}.{number >> 8 & 255}.{number & 255}"
+
+
+OWN_ADDRESS = own_address()
+PORTS = iter(range(20000, 30000))  # none twice, and below those that the system gives to sockets of its choice
+
+
+def free_places(count):
+    """ADDRESS:PORT of this process's address, skipping ports that a socket of all addresses has."""
     found = []
-    for port in random.sample(range(20000, 30000), 1000):
+    for port in PORTS:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             try:
-                probe.bind(("127.0.0.1", port))
-                found.append(port)
+                probe.bind((OWN_ADDRESS, port))
+                found.append(f"{OWN_ADDRESS}:{port}")
             except OSError:
                 continue
         if len(found) == count:
             return found
-    raise AssertionError(f"only {len(found)} of 1000 ports are free")
+    raise AssertionError("no port is free")
 
 
 def links():
     """The addresses of both programs, as options for each."""
-    ports = free_ports(2)
-    near, far = (f"127.0.0.1:{port}" for port in ports)
+    near, far = free_places(2)
     return ["--local", near, "--peer", far], ["--local", far, "--peer", near]
 
 

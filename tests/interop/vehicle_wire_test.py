@@ -11,7 +11,7 @@ one clock, show what each knew of the other and when the vehicle stopped.
 """
 import bisect, json, math, os, pty, re, shlex, signal, subprocess, sys, tempfile, termios, time, unittest
 
-from vehicle_programs import PATIENCE, Program, TerminalProgram, free_ports, links
+from vehicle_programs import PATIENCE, Program, TerminalProgram, free_places, links
 
 TAKT, WAY = sys.argv[1:3]
 COMMAND_TIMEOUT = 0.2  # s, the default of both programs
@@ -143,10 +143,10 @@ class Wire(unittest.TestCase):
 
 class ProxyTest(Wire):
     def start_through_proxy(self, *faults):
-        ports = [str(port) for port in free_ports(4)]
-        self.driver_link = ["--local", f"127.0.0.1:{ports[1]}", "--peer", f"127.0.0.1:{ports[0]}"]
-        self.vehicle_link = ["--local", f"127.0.0.1:{ports[3]}", "--peer", f"127.0.0.1:{ports[2]}"]
-        self.proxy = subprocess.Popen([sys.argv[3], *ports, *faults], stdout=subprocess.PIPE, text=True)
+        places = free_places(4)
+        self.driver_link = ["--local", places[1], "--peer", places[0]]
+        self.vehicle_link = ["--local", places[3], "--peer", places[2]]
+        self.proxy = subprocess.Popen([sys.argv[3], *places, *faults], stdout=subprocess.PIPE, text=True)
         self.addCleanup(self.proxy.stdout.close)
         self.addCleanup(self.proxy.wait)
         self.addCleanup(self.proxy.terminate)

@@ -134,7 +134,7 @@ TEST_CASE("a tricycle drives any twist, on the spot too") {
   CHECK(tricycle.drive({0, 0, 1}).steering == doctest::Approx(pi / 2));
 }
 
-TEST_CASE("a standing vehicle steers the way that it is to turn, whatever the sign of its zero") {
+TEST_CASE("a standing vehicle steers towards the commanded turn, for either sign of zero") {
   const auto car = Car::make({2.5, 1.5, 0.5}).value();
   CHECK(car.drive({-0.0, 0, 1}) == car.drive({0.0, 0, 1}));
   CHECK(car.drive({-0.0, 0, 1}).steering == 0.5);
@@ -145,7 +145,7 @@ TEST_CASE("a standing vehicle steers the way that it is to turn, whatever the si
   CHECK(tricycle.drive({-0.0, 0, -1}).steering == doctest::Approx(-pi / 2));
 }
 
-TEST_CASE("what overflows in a drive is never given out as a number that can be driven") {
+TEST_CASE("an overflow in a drive never becomes a command") {
   const double huge = 1e308;
   CHECK(Tricycle::make(10.0)->drive({1, 0, huge}) == Steering{0, 0, false});
   CHECK(Tricycle::make(10.0)->drive({1, 0, not_a_number}) == Steering{0, 0, false});

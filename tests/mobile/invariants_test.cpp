@@ -52,7 +52,7 @@ bool near(const BasicTwist<Scalar>& a, const BasicTwist<Scalar>& b) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("a twist keeps all limits, whatever is asked for", Scalar, double, float) {
+TEST_CASE_TEMPLATE("a twist keeps all limits, for any target", Scalar, double, float) {
   auto random = test::generator(101);
   for (std::size_t i = 0; i < test::count(1000); ++i) {
     CAPTURE(i);
@@ -100,7 +100,7 @@ TEST_CASE_TEMPLATE("a twist keeps all limits, whatever is asked for", Scalar, do
   }
 }
 
-TEST_CASE_TEMPLATE("every drive: what it is told is what its wheels are read as", Scalar, double, float) {
+TEST_CASE_TEMPLATE("every drive reads the commanded twist back from its wheels", Scalar, double, float) {
   auto random = test::generator(102);
   const auto any_twist = [&] {
     return BasicTwist<Scalar>{any<Scalar>(random, -3, 3), any<Scalar>(random, -3, 3),

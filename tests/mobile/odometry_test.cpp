@@ -80,7 +80,7 @@ TEST_CASE_TEMPLATE("an encoder does not take half its range forward for less bac
   CHECK(encoder.turned(count(9), Scalar(0.0525)).error() == Errc::stale);
 }
 
-TEST_CASE("what a vehicle did in a gap is not made up") {
+TEST_CASE("motion during a gap is not invented") {
   auto odometry = Odometry::make({.timeout = 0.2}).value();
   REQUIRE(odometry.advance({1, 0, 0}, 0.1).has_value());
   const Pose before = odometry.pose();

@@ -43,7 +43,7 @@ Pose around(PoseIntegration integration, int steps) {
 
 }  // namespace
 
-TEST_CASE("an arc is exact, whatever its rotation: also where it nearly is a straight line") {
+TEST_CASE("an arc is exact for every rotation, also close to a straight line") {
   auto random = test::generator(1);
   for (std::size_t i = 0; i < test::count(20000); ++i) {
     const double rotation = std::copysign(std::exp(test::uniform(random, std::log(1e-300), std::log(6.0))),

@@ -19,8 +19,8 @@ constexpr double period = 1.0 / 64;
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("a command is driven until it is as old as its time-out, and a new one begins anew",
-                   Scalar, double, float) {
+TEST_CASE_TEMPLATE("a command is driven until its timeout, and a new one restarts the timeout", Scalar,
+                   double, float) {
   auto command = BasicTwistCommand<Scalar>::make(Scalar(0.5)).value();
   const BasicTwist<Scalar> wanted{1, 0, Scalar(0.2)};
   const auto step = [&] { return command.step(static_cast<Scalar>(period)); };
@@ -37,7 +37,7 @@ TEST_CASE_TEMPLATE("a command is driven until it is as old as its time-out, and 
   }
 }
 
-TEST_CASE_TEMPLATE("what is no command does not keep an old one alive", Scalar, double, float) {
+TEST_CASE_TEMPLATE("an invalid command does not keep an old one alive", Scalar, double, float) {
   auto command = BasicTwistCommand<Scalar>::make(Scalar(0.5)).value();
   const BasicTwist<Scalar> wanted{1, 0, 0};
   REQUIRE(command.set(wanted).has_value());

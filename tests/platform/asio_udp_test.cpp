@@ -80,7 +80,7 @@ TEST_CASE("a coroutine answers each datagram") {
 }
 #endif
 
-TEST_CASE("what does not fit completes nothing, and the next one that does is taken") {
+TEST_CASE("a datagram that does not fit is skipped, and the next one that fits is received") {
   asio::io_context context;
   auto pair = test::udp_pair();
   AsioUdp wire(context, std::move(pair.near));
@@ -116,7 +116,7 @@ TEST_CASE("waiting ends with the wire, or when it is cancelled") {
   CHECK(aborted == 2);
 }
 
-TEST_CASE("a wire that ends before its handler's executor comes to it was aborted, whatever came") {
+TEST_CASE("a wire that ends before its handler runs reports an abort") {
   asio::io_context context, application;
   auto pair = test::udp_pair();
   std::array<std::uint8_t, 4> buffer{};

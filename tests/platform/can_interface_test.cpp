@@ -125,7 +125,7 @@ TEST_CASE("a controller's description is read whole") {
   CHECK(got->fd());
 }
 
-TEST_CASE("what a driver does not say stays unknown, and only CAN drivers are asked for bit rates") {
+TEST_CASE("values that a driver does not report stay unknown, and only CAN drivers are asked for bit rates") {
   const auto vcan = read_link_message(link(attribute(IFLA_IFNAME, "vcan0") + attribute(IFLA_MTU, 16U) +
                                            attribute(IFLA_LINKINFO, attribute(IFLA_INFO_KIND, "vcan"))));
   REQUIRE(vcan.has_value());
@@ -181,7 +181,7 @@ TEST_CASE("messages that lie about their lengths are refused") {
   CHECK(refused(link(attribute(IFLA_LINKINFO, attribute(IFLA_INFO_KIND, "can") + short_timing))));
 }
 
-TEST_CASE("any change of any bytes of a message does no harm") {
+TEST_CASE("random changes of a message do no harm") {
   std::mt19937_64 random = test::generator();
   const Bytes whole = controller_message();
   std::size_t read = 0;

@@ -78,7 +78,7 @@ class Shared {
 
 }  // namespace
 
-TEST_CASE("what is there already is not waited for, and a wait for nothing ends at its deadline") {
+TEST_CASE("a wait for something present returns at once, and a wait for nothing ends at its deadline") {
   Doorbell bell;
   Waiter waiter(bell);
   CHECK(waiter.wait_until(Time::min(), [] { return true; }));
@@ -142,7 +142,7 @@ TEST_CASE("who dies while it waits costs one superfluous ring") {
   CHECK(guard.report() == "");
 }
 
-TEST_CASE("a ring is no system call while nobody waits, and one that does not block when somebody may") {
+TEST_CASE("a ring makes no system call without a waiter, and otherwise one that does not block") {
   Doorbell bell;
   Ringer ringer(bell);
   {

@@ -91,7 +91,7 @@ TEST_CASE("each fault happens as often as asked for") {
   check_share(counters.held_back, 0.02, static_cast<double>(arrivals.size()));
 }
 
-TEST_CASE("what is corrupted differs, what is not does not") {
+TEST_CASE("corrupted datagrams differ, and all others are unchanged") {
   FaultyPath way({.corrupt = 1}, 4);
   for (const Arrival& arrival : drive(way, 1000)) {
     const auto original = numbered(static_cast<std::uint32_t>((arrival.at - start) / (10 * ms)));

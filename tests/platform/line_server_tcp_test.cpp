@@ -268,7 +268,7 @@ TEST_CASE("a client that ends its input reads on until it has what it is owed") 
   ::close(descriptor);
 }
 
-TEST_CASE("a client that closes its connection is forgotten, whatever it is owed") {
+TEST_CASE("a client that closes its connection is removed, with its unsent lines") {
   Running running;
   for (const bool ends_its_input_first : {false, true}) {
     CAPTURE(ends_its_input_first);

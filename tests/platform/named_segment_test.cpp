@@ -30,7 +30,7 @@ using namespace takt::test::segments;
 using test::Child;
 using test::in_child;
 
-TEST_CASE("a pipe under the name of a segment is refused, and waited for by nobody") {
+TEST_CASE("a pipe under the name of a segment is refused without waiting") {
   const Name name;
   REQUIRE(::mkfifo(name.path().c_str(), 0600) == 0);
   SegmentOptions monitor;
@@ -49,7 +49,7 @@ TEST_CASE("who wants what cannot be touches no segment") {
   CHECK(std::filesystem::exists(name.path()));
 }
 
-TEST_CASE("a segment that nobody could attach is not made") {
+TEST_CASE("a segment that no process could attach is not created") {
   const Name name;
   SegmentOptions options;
   options.max_bytes = shm::Layout::bytes(wanted).value() - 1;
@@ -62,7 +62,7 @@ TEST_CASE("a segment that nobody could attach is not made") {
   CHECK(Segment::create(name, wanted, options));
 }
 
-TEST_CASE("a file that somebody gave a name which no segment has is not listed") {
+TEST_CASE("a file with a name that no segment can have is not listed") {
   const Name name;
   const std::string odd = name.path() + "\xff\x1b[2J";
   ::close(::open(odd.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));

@@ -92,7 +92,7 @@ TEST_CASE("a child does not inherit an owner slot, and does not keep its parent'
   end.give();
 }
 
-TEST_CASE("a segment whose maker died before it was ready is made anew") {
+TEST_CASE("a segment whose creator died before it was ready is created again") {
   const Name name;
   const int file = ::open(name.path().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   REQUIRE(::ftruncate(file, 8192) == 0);
@@ -103,7 +103,7 @@ TEST_CASE("a segment whose maker died before it was ready is made anew") {
   CHECK(Segment::open(name));
 }
 
-TEST_CASE("a segment with other exchanges is replaced when nobody has it, and only then") {
+TEST_CASE("a segment with other exchanges is replaced only when no process has it") {
   const Name name;
   {
     const auto old = Segment::open_or_create(name, wanted).value();
@@ -123,7 +123,7 @@ TEST_CASE("a segment with other exchanges is replaced when nobody has it, and on
   CHECK(error_of(Segment::open_or_create(name, rekinded, wait)) == shm::Errc::wrong_kind);
 }
 
-TEST_CASE("debris is what nobody has: of the living nothing is removed") {
+TEST_CASE("only segments that no process has are removed") {
   const Name name;
   CHECK(error_of(Segment::check_unused(name)) == platform::Errc::no_such_segment);
   const test::Signal ready;

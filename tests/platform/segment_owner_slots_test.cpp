@@ -46,7 +46,7 @@ TEST_CASE("an owner slot has one owner at a time, and a request for a taken one 
   CHECK(other.owner_slot_status("owl", Role::producer, 0, now()).error() == shm::Errc::no_such_exchange);
 }
 
-TEST_CASE("what does not fit the segment is refused with an explanation, and leaves no owner slot taken") {
+TEST_CASE("a mismatch with the segment is refused with an explanation, and takes no owner slot") {
   auto segment = Segment::create_sealed("test", wanted).value();
   const auto wrong = segment.producer<SpscRing<double>>("numbers");
   REQUIRE_FALSE(wrong);
@@ -97,8 +97,7 @@ TEST_CASE("who attached for reading can read broadcasts, and nothing else") {
   CHECK(error_of(Segment::create_sealed("test", wanted, monitor)) == shm::Errc::read_only);
 }
 
-TEST_CASE(
-    "one who may only read does not look like an owner, and who finds an owner slot held up by him is told") {
+TEST_CASE("a reader does not count as an owner, and a reader that blocks an owner slot is reported") {
   auto segment = Segment::create_sealed("test", wanted).value();
   const auto taken = segment.take_owner_slot("own", Role::producer, 0).value();
   const int reading =

@@ -118,7 +118,7 @@ TEST_CASE("each who receives a segment has owner slots of its own") {
   CHECK(error_of(segment.take_owner_slot("numbers", Role::producer)) == platform::Errc::slot_taken);
 }
 
-TEST_CASE("a socket of our user alone is open to nobody else") {
+TEST_CASE("a socket for this user alone refuses other users") {
   auto segment = made();
   SegmentServer server;
   REQUIRE(server.open(path(), segment));
@@ -230,7 +230,7 @@ TEST_CASE("a server of another user is not trusted") {
   std::filesystem::remove(where);
 }
 
-TEST_CASE("what a dead server left behind is replaced, a living one is not") {
+TEST_CASE("the socket of a dead server is replaced, that of a running one is not") {
   const std::string where = path();
   ::close(bare_socket(where, true));
   REQUIRE(std::filesystem::exists(where));
@@ -389,7 +389,7 @@ TEST_CASE("a server that is there has time to answer who does not wait for one t
   ::close(listener);
 }
 
-TEST_CASE("clients that say nothing, or nonsense, keep nobody from the segment") {
+TEST_CASE("silent and malformed clients do not keep others from the segment") {
   auto segment = made();
   SegmentServer server;
   SegmentServerOptions options;
@@ -458,7 +458,7 @@ TEST_CASE("a server gives back all that it has, and can serve again") {
   CHECK(open_files() == before);
 }
 
-TEST_CASE("a signal that somebody waits for goes to others than the server's thread") {
+TEST_CASE("the server's thread takes no signals from other threads") {
   auto segment = made();
   SegmentServer server;
   REQUIRE(server.open(abstract_path(), segment));

@@ -58,7 +58,7 @@ TEST_CASE("a sealed segment that was passed on carries messages between its ends
   }
 }
 
-TEST_CASE("nobody can change the size of a sealed segment") {
+TEST_CASE("no process can change the size of a sealed segment") {
   const auto segment = Segment::create_sealed("test", wanted).value();
   const auto size = static_cast<off_t>(segment.layout().size());
   CHECK(in_child([&] {

@@ -108,7 +108,7 @@ TEST_CASE("a line that lost its other end says so, and goes on saying it") {
   CHECK(line->status().error() == Errc::connection_closed);
 }
 
-TEST_CASE("what is no serial line, and what no line can be set to, is refused with the reason") {
+TEST_CASE("files that are no serial lines, and impossible settings, are refused with the reason") {
   const PseudoTerminal far;
   const auto nowhere = SerialLine::open("/dev/no_such_line", 115200);
   REQUIRE(!nowhere.has_value());
@@ -118,7 +118,7 @@ TEST_CASE("what is no serial line, and what no line can be set to, is refused wi
   CHECK(SerialLine::open(far.path, 12345).error().message.find("12345") != std::string::npos);
 }
 
-TEST_CASE("a line that somebody has is busy, even for root, until he lets go of it") {
+TEST_CASE("an open line is busy, even for root, until it is closed") {
   const PseudoTerminal far;
   {
     const auto line = SerialLine::open(far.path, 115200);

@@ -129,7 +129,7 @@ TEST_CASE("a flood of datagrams that do not fit does not hold the receiver") {
   CHECK(pair.far.receive(buffer, no_time) == 1);
 }
 
-TEST_CASE("nobody but the peer is heard") {
+TEST_CASE("only the peer's datagrams are received") {
   auto pair = test::udp_pair();
   auto stranger = UdpSocket::open({.peer = {.port = pair.far.local_port()}});
   REQUIRE(stranger.has_value());
@@ -191,7 +191,7 @@ TEST_CASE("a peer of any port is answered where it sends from, and then no other
   CHECK(receive(*second) == Bytes{6});
 }
 
-TEST_CASE("of a peer of any port no other host is heard") {
+TEST_CASE("with any port of the peer, other hosts are not received") {
   auto ear = UdpSocket::open({});
   REQUIRE(ear.has_value());
   auto stranger = UdpSocket::open({.local = {"127.0.0.2"}, .peer = {.port = ear->local_port()}});
@@ -216,7 +216,7 @@ TEST_CASE("a socket can send elsewhere than to where it hears from") {
   CHECK(mixed.error().error == Errc::bad_address);
 }
 
-TEST_CASE("strangers are counted on request, are not heard, and the port is nobody else's") {
+TEST_CASE("datagrams of strangers are counted on request, are not received, and the port is exclusive") {
   const UdpEndpoint peer_place{.port = test::free_udp_port()};
   auto ear = UdpSocket::open({.peer = peer_place, .watch_strangers = true});
   REQUIRE(ear.has_value());
@@ -255,7 +255,7 @@ TEST_CASE("a peer that is not there is counted, and reached as soon as it is") {
   CHECK(receive(*back) == Bytes{2});
 }
 
-TEST_CASE("what the kernel had no room for is counted") {
+TEST_CASE("datagrams that the kernel dropped are counted") {
   auto pair = test::udp_pair();
   constexpr std::uint64_t flood = 3000;
   for (std::uint64_t i = 0; i < flood; ++i) pair.near.send(Bytes(1000));
@@ -284,7 +284,7 @@ TEST_CASE("over IPv6 it is the same") {
   CHECK(receive(*ear) == Bytes{6});
 }
 
-TEST_CASE("what cannot be opened is refused with the reason") {
+TEST_CASE("a socket that cannot be opened is refused with the reason") {
   const auto named = UdpSocket::open({.local = {"localhost"}});
   REQUIRE(!named.has_value());
   CHECK(named.error().error == Errc::bad_address);

@@ -202,7 +202,7 @@ Error error_of(const Bytes& bytes) {
 
 }  // namespace
 
-TEST_CASE("what was recorded is read back") {
+TEST_CASE("a recording is read back as it was written") {
   for (std::size_t i = 0; i < test::count(30); ++i) {
     const Written written = write_random(i, 40);
     auto reader = Reader::from_bytes(written.bytes);
@@ -365,7 +365,7 @@ TEST_CASE("metadata says where it is wrong") {
   CHECK(with(R"("following_errors":[1,"far"])").find("/following_errors: must hold numbers") == 0);
 }
 
-TEST_CASE("a cycle of an earlier edition, which told no effort, is read") {
+TEST_CASE("a cycle of an earlier format, without effort, is read") {
   const ScratchFile file;
   Metadata metadata;
   metadata.period = Duration(1);

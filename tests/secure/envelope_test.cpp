@@ -85,7 +85,7 @@ TEST_CASE("every truncated, lengthened or otherwise wrong envelope is refused by
   CHECK(refusal(changed(7, 3)) == Errc::wrong_length);
 }
 
-TEST_CASE("what does not fit is not written") {
+TEST_CASE("an envelope that does not fit is not written") {
   const SipHash128 key(test::bytes_from(1));
   Bytes payload(65536);
   Bytes out(70'000);

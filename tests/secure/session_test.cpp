@@ -120,7 +120,7 @@ TEST_CASE("while renewals are in vain, what its commander says in the session th
   }
 }
 
-TEST_CASE("of two commanders who were answered at one time, the first to confirm has the vehicle") {
+TEST_CASE("of two commanders answered at the same time, the first to confirm gets the session") {
   SecurePair pair;
   auto other = SecurePair::new_commander(50);
   Bytes hello(test::Commander::max_handshake), confirm = hello;
@@ -183,7 +183,7 @@ TEST_CASE("a vehicle has two keys while they are being changed, and one that is 
   CHECK(pair.to_vehicle(pair.commander_handshake()).error() == Errc::unknown_key);
 }
 
-TEST_CASE("the age of a frame is told right although the clocks drift apart and have nothing in common") {
+TEST_CASE("the age of a frame is right although the clocks drift and have different epochs") {
   for (const double drift : {-4.9e-4, 0.0, 4.9e-4}) {
     SecurePair pair;
     const Duration ahead = pair.vehicle_clock;
@@ -268,7 +268,7 @@ TEST_CASE("one time that is wrong costs either end a new handshake, at once, and
   }
 }
 
-TEST_CASE("an end that nobody called for long begins a new session as soon as somebody does") {
+TEST_CASE("an end that was not called for long begins a new session at its next call") {
   SecurePair pair;
   pair.connect();
   REQUIRE(pair.to_vehicle(pair.command({1})));

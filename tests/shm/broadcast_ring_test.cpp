@@ -182,7 +182,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("whatever a peer writes into a broadcast ring, its readers find back to the writer") {
+TEST_CASE("after random writes of a peer into a broadcast ring, its readers find the writer again") {
   auto random = test::generator();
   for (std::size_t round = 0; round < test::count(20'000); ++round) {
     CAPTURE(round);
@@ -209,7 +209,7 @@ TEST_CASE("whatever a peer writes into a broadcast ring, its readers find back t
   }
 }
 
-TEST_CASE("whatever a peer writes, a reader of a broadcast ring stays within the slots and comes back") {
+TEST_CASE("after random writes of a peer, a reader of a broadcast ring stays within the slots and returns") {
   auto random = test::generator();
   for (std::size_t round = 0; round < test::count(20'000); ++round) {
     BroadcastCount count;

@@ -144,7 +144,7 @@ TEST_CASE("several records are published at once, and given back at once") {
   }
 }
 
-TEST_CASE("what was staged is published by the next commit, or lost with its producer") {
+TEST_CASE("staged records are published by the next commit, or lost with their producer") {
   RingIndexes indexes;
   alignas(8) std::array<std::byte, 128> memory{};
   ByteConsumer consumer(indexes, memory.data(), 128);
@@ -182,7 +182,7 @@ TEST_CASE("a record that can never fit is refused") {
   CHECK_FALSE(ring.producer().try_reserve(~std::size_t{0}));
 }
 
-TEST_CASE("whatever a peer writes, every span stays within the memory and nothing runs for ever") {
+TEST_CASE("after random writes of a peer, every span stays within the memory and every loop ends") {
   auto random = test::generator();
   for (std::size_t round = 0; round < test::count(20'000); ++round) {
     RingIndexes indexes;
@@ -216,7 +216,7 @@ TEST_CASE("whatever a peer writes, every span stays within the memory and nothin
   }
 }
 
-TEST_CASE("ends that take over from indexes that nobody honest has written stay within the memory") {
+TEST_CASE("ends that take over invalid indexes stay within the memory") {
   RingIndexes indexes;
   std::vector<std::uint64_t> words(32);
   auto* memory = reinterpret_cast<std::byte*>(words.data());
@@ -262,17 +262,17 @@ TEST_CASE("after nonsense in its indexes a byte ring works again with the next e
   }
 }
 
-TEST_CASE("whoever takes over from a consumer that came upon nonsense goes on behind it") {
+TEST_CASE("a new consumer continues behind the invalid record of the one before") {
   RingIndexes indexes;
   alignas(8) std::array<std::byte, 256> memory{};
   const auto put_word = [&](std::size_t at, std::uint32_t word) {
     std::memcpy(memory.data() + at, &word, sizeof word);
   };
   const std::array<std::byte, 8> bytes{};
-  SUBCASE("a length that is none") { put_word(0, 0x7fffffff); }
+  SUBCASE("an invalid length") { put_word(0, 0x7fffffff); }
   SUBCASE("a record that is longer than what was published") { put_word(0, 100); }
   SUBCASE("a record at the beginning, where nothing was published") { put_word(0, detail::record_wrap); }
-  SUBCASE("a record at the beginning, which is none") {
+  SUBCASE("an invalid record at the beginning") {
     indexes.written = indexes.released = 240;
     put_word(240, detail::record_wrap);
     put_word(0, 0x7fffffff);

@@ -78,7 +78,7 @@ TEST_CASE("a command that claims to have seen a future image is not recent") {
   CHECK(robot.image().phase[0] == JointPhase::granted);
 }
 
-TEST_CASE("of two that ask for the same joints in one cycle the lower owner slot has them, whole") {
+TEST_CASE("of two requests for the same joints in one cycle, the lower owner slot gets all of them") {
   Robot robot;
   robot.cycle();
   std::array<JointClient, 2> clients{robot.client(3), robot.client(1)};

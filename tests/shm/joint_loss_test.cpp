@@ -12,7 +12,7 @@ using namespace takt;
 using namespace takt::shm;
 using namespace takt::test::joint_robot;
 
-TEST_CASE("an owner slot that never owned a joint, or let go of all, loses nothing by silence") {
+TEST_CASE("an owner slot that owns no joint loses nothing by silence") {
   Robot robot({}, 3);
   robot.cycle();
   JointClient watcher = robot.client(0);
@@ -89,8 +89,7 @@ TEST_CASE("a heartbeat that stands still is silence, one that runs over is not")
 }
 
 TEST_CASE(
-    "a command with a number that is none is named, the last good one holds, and after a while it is "
-    "silence") {
+    "a command with NaN is reported, the last valid one holds, and then the owner slot counts as silent") {
   const JointReference good{{0.5, 0.25, 0.125}, 1, JointMode::position};
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const std::array<JointReference, 5> bad{{{{not_a_number, 0, 0}, 0, JointMode::position},
@@ -202,7 +201,7 @@ TEST_CASE("a joint whose owner is gone does what is safe") {
   }
 }
 
-TEST_CASE("a joint that is let go of is safe too, and one that is taken over at once is held in between") {
+TEST_CASE("a released joint becomes safe, and one that is taken over at once is held in between") {
   std::array<JointSafety, joints> safety;
   safety.fill({SafeBehaviour::hold, -1, 1});
   Robot robot(safety, 5);

@@ -17,8 +17,7 @@ using namespace takt;
 using namespace takt::shm;
 using namespace takt::test::joint_robot;
 
-TEST_CASE(
-    "whatever bytes an owner slot holds, joints of others are not touched, and what is applied is a number") {
+TEST_CASE("random bytes in an owner slot change no joint of others, and applied references are finite") {
   auto random = test::generator(81);
   std::array<JointSafety, joints> safety;
   safety.fill({SafeBehaviour::hold, 0.5, 1});

@@ -11,7 +11,7 @@ using namespace takt;
 using namespace takt::shm;
 using namespace takt::test::joint_robot;
 
-TEST_CASE("a process that starts anew in its owner slot has lost the joints of the one before it") {
+TEST_CASE("a process that restarts in its owner slot has lost the joints of the one before it") {
   std::array<JointSafety, joints> safety;
   safety.fill({SafeBehaviour::hold, 5, 1});
   Robot robot(safety);
@@ -33,9 +33,7 @@ TEST_CASE("a process that starts anew in its owner slot has lost the joints of t
   CHECK(client.granted() == set_of({2}));
 }
 
-TEST_CASE(
-    "a hub that starts anew goes on with what was applied, and grants what is asked of it, not of the one "
-    "before") {
+TEST_CASE("a restarted hub continues with the applied references, and grants requests to it alone") {
   std::array<JointSafety, joints> safety;
   safety[2] = {SafeBehaviour::hold, 5, 1};
   Robot robot(safety);
@@ -78,7 +76,7 @@ TEST_CASE(
   CHECK(robot.image().owner[1] == no_owner);  // an owner slot without a command gets no joint
 }
 
-TEST_CASE("a hub that starts anew believes no number that is none, and no image of another robot") {
+TEST_CASE("a restarted hub rejects NaN and images of another robot") {
   Robot robot;
   robot.cycle();
   { (void)robot.owner(0, set_of({0, 1})); }

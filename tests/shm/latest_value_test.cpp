@@ -67,7 +67,7 @@ std::uint64_t wrong_reads(Reader&& reader, std::uint64_t last_value) {
 
 }  // namespace
 
-TEST_CASE("a latest value tells none, new and old") {
+TEST_CASE("a latest value distinguishes none, new and old") {
   LatestValue<int> value;
   int got = 7;
   CHECK(value.read(got) == Freshness::none);
@@ -144,7 +144,7 @@ TEST_CASE("either end of a latest value goes on where another left off") {
   }
 }
 
-TEST_CASE("whatever a peer writes into a latest value, both ends stay within its slots") {
+TEST_CASE("after random writes of a peer into a latest value, both ends stay within its slots") {
   auto random = test::generator();
   for (std::size_t round = 0; round < test::count(20'000); ++round) {
     LatestMemory<Wide> memory;
@@ -176,7 +176,7 @@ TEST_CASE("whatever a peer writes into a latest value, both ends stay within its
   }
 }
 
-TEST_CASE("a broadcast value tells each reader none, new and old for itself") {
+TEST_CASE("a broadcast value distinguishes none, new and old for each reader") {
   BroadcastValue<Odd> value;
   BroadcastValue<Odd>::Reader first(value);
   BroadcastValue<Odd>::Reader second(value);
@@ -197,9 +197,7 @@ TEST_CASE("a broadcast value tells each reader none, new and old for itself") {
   }
 }
 
-TEST_CASE(
-    "a new reader that meets two writes of a broadcast value tries again, and is not told that there is "
-    "none") {
+TEST_CASE("a new reader that meets two writes of a broadcast value tries again, and does not return none") {
   using Value = BroadcastValue<std::uint64_t, Interrupted>;
   for (const std::uint32_t last : {2u, 3u}) {  // one in each slot
     CAPTURE(last);
@@ -248,7 +246,7 @@ TEST_CASE("a reader of a broadcast value sees the next write, however many went 
   }
 }
 
-TEST_CASE("whatever a peer writes into a broadcast value, its readers find back to the writer") {
+TEST_CASE("after random writes of a peer into a broadcast value, its readers find the writer again") {
   auto random = test::generator();
   for (std::size_t round = 0; round < test::count(20'000); ++round) {
     CAPTURE(round);
@@ -272,7 +270,7 @@ TEST_CASE("whatever a peer writes into a broadcast value, its readers find back 
   }
 }
 
-TEST_CASE("pieces of a value are published with the rest of it, whatever others have left in the slots") {
+TEST_CASE("pieces of a value are published with the rest of it, over any old content of the slots") {
   BroadcastValue<Wide> value;
   BroadcastValue<Wide>::Reader reader(value);
   for (std::uint64_t i = 0; i < 3; ++i) value.write(Wide::of(77));

@@ -240,7 +240,7 @@ TEST_CASE("a layout that cannot be is refused before anything is written") {
   CHECK(read_error(memory) == Errc::not_ready);
 }
 
-TEST_CASE("what was laid out otherwise is refused by its name") {
+TEST_CASE("memory with another layout is refused by its name") {
   const auto with = [](std::size_t at, auto value) {
     Memory memory = written();
     memory.set(at, value);
@@ -349,7 +349,7 @@ TEST_CASE("no bytes in the directory make the reader go astray") {
   }
 }
 
-TEST_CASE("memory that was laid out before can be laid out anew") {
+TEST_CASE("memory can be laid out again") {
   const Memory memory = written();
   const auto old = Layout::read(memory.all()).value();
   CHECK(old.producer<SpscRing<Reference>>("references")->try_push({}));

@@ -228,9 +228,9 @@ void check_stream_back(const Layout& layout) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("what is known by its type here and by its schema there goes over, both ways", T, Bytes<1>,
-                   Bytes<7>, Bytes<8>, Bytes<9>, Bytes<56>, Bytes<57>, Bytes<64>, Bytes<65>, Bytes<200>,
-                   float, std::uint16_t, Pose, Aligned) {
+TEST_CASE_TEMPLATE("an end with a type and an end with a schema exchange values in both directions", T,
+                   Bytes<1>, Bytes<7>, Bytes<8>, Bytes<9>, Bytes<56>, Bytes<57>, Bytes<64>, Bytes<65>,
+                   Bytes<200>, float, std::uint16_t, Pose, Aligned) {
   // An exchange takes the same bytes with a type and with a schema.
   const auto typed = Exchanges<T>::typed();
   const auto opaque_too = Exchanges<T>::opaque();

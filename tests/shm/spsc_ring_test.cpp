@@ -40,7 +40,7 @@ TEST_CASE("a capacity is rounded up to a power of two") {
   CHECK(SpscRing<int>(100).capacity() == 128);
 }
 
-TEST_CASE("a ring gives back what was put in, in order, whatever the mixture of calls") {
+TEST_CASE("a ring returns what was put in, in order, for any mixture of calls") {
   for (std::size_t round = 0; round < test::count(200); ++round) {
     CAPTURE(round);
     auto random = test::generator(round);

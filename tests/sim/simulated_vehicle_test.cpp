@@ -67,7 +67,7 @@ constexpr std::array other_table{
 constexpr vehicle::Layouts other_layouts = *vehicle::Layouts::make(other_table);
 }  // namespace
 
-TEST_CASE("by another table it tells of the systems and fields that this has, as far as they have room") {
+TEST_CASE("with another table it reports the systems and fields of this table, as far as they have room") {
   auto options = furbot();
   options.layouts = &other_layouts;
   Rig rig(options);
@@ -141,7 +141,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "without control frames it brakes to a stand within its time-out, halts, and starts only when told") {
+    "without control frames it brakes to a stand within its timeout, halts, and restarts only on request") {
   Rig rig;
   rig.start();
   rig.command = {0.1, 0.6, 0};
@@ -264,7 +264,7 @@ TEST_CASE("a frame that asks for a stop counts however late, and until it stands
   CHECK(controller.plant().speed() > 0.5);
 }
 
-TEST_CASE("what comes before the brake was let go is held back, and not counted as obeyed") {
+TEST_CASE("a frame before the release of the brake is held back, and not counted as obeyed") {
   Rig rig;
   rig.command = {0, 0.5, 0};
   rig.start();
@@ -287,8 +287,7 @@ TEST_CASE("without a byte order there is no simulated vehicle") {
   CHECK(Vehicle::make(furbot(), {}, {}, Time{}).error() == vehicle::Errc::no_byte_order);
 }
 
-TEST_CASE(
-    "an old stop does not say that the throttle was let go: after a halt it takes a new frame to drive") {
+TEST_CASE("an old stop does not count as a released throttle: after a halt only a new frame drives") {
   auto controller = sim::VehicleController::make(furbot(), Time{}).value();
   Time now{};
   const auto units = *vehicle::Units::make(vehicle::provisional_units);
@@ -312,7 +311,7 @@ TEST_CASE(
   CHECK(controller.plant().speed() > 0.5);
 }
 
-TEST_CASE("a stop brakes whatever else it says, and an old one is no sign of life") {
+TEST_CASE("a stop brakes with any other content, and an old one is no sign of life") {
   auto controller = sim::VehicleController::make(furbot(), Time{}).value();
   Time now{};
   const auto units = *vehicle::Units::make(vehicle::provisional_units);
@@ -328,7 +327,7 @@ TEST_CASE("a stop brakes whatever else it says, and an old one is no sign of lif
   CHECK(controller.counters().timeouts == 1);
 }
 
-TEST_CASE("what is no control frame is named and counted, and does nothing") {
+TEST_CASE("an invalid control frame is named and counted, and does nothing") {
   Rig rig;
   rig.start();
   auto random = test::generator(2);

@@ -218,7 +218,8 @@ TEST_CASE("without commands the client stops the vehicle") {
   CHECK(rig.machine.controller().state() == SystemState::running);
 }
 
-TEST_CASE("whatever goes wrong: without a fresh command no throttle, and the vehicle stands soon after") {
+TEST_CASE(
+    "under random faults there is no throttle without a fresh command, and the vehicle stands soon after") {
   auto random = test::generator(1);
   for (std::size_t i = 0; i < test::count(20); ++i) {
     Rig rig = driving();
@@ -265,8 +266,7 @@ TEST_CASE("a vehicle whose clock was set back obeys nothing that was held back u
 }
 
 TEST_CASE(
-    "at the end of a session's numbers, either way, the vehicle stops, and in the next one it waits to be "
-    "told") {
+    "at the end of a session's numbers the vehicle stops, and waits for a recovery in the next session") {
   for (const bool of_the_commander : {true, false}) {
     CAPTURE(of_the_commander);
     SecureRig rig = test::secure_rig();

@@ -32,7 +32,7 @@ TEST_CASE("a silent vehicle says nothing, and still drives") {
   CHECK(rig.heard == heard + 10);
 }
 
-TEST_CASE("a late vehicle tells old news, as many as before") {
+TEST_CASE("a late vehicle sends old telemetry, at the same rate") {
   Rig rig;
   rig.start();
   rig.machine.set_faults({.late = 135ms});
@@ -135,7 +135,7 @@ TEST_CASE("a system that broke down says so, and what depends on it does not wor
   CHECK(rig.plant().speed() == 0);
 }
 
-TEST_CASE("what drives the vehicle and is well again does so only after a frame without throttle") {
+TEST_CASE("a repaired system drives only after a frame without throttle") {
   for (const System system : {System::traction, System::steering, System::hydraulics}) {
     CAPTURE(system);
     Rig rig;

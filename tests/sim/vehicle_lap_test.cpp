@@ -162,7 +162,7 @@ TEST_CASE("it does so though a fifth of the telemetry is lost, a tenth of it lie
   CHECK(rig.drive.client().telemetry().counters().lost > 300);
 }
 
-TEST_CASE("a vehicle that tells its speeds without a sign drives a lap backwards like any other") {
+TEST_CASE("a vehicle that reports its speeds without a sign drives a lap backwards like any other") {
   for (const DistanceSource distance : {DistanceSource::wheels, DistanceSource::odometer}) {
     auto driven = furbot(TurnSource::steering, distance);
     auto options = test::furbot();

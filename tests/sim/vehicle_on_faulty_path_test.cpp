@@ -132,8 +132,8 @@ void cut_and_recover(Rig& rig) {
 }  // namespace
 
 TEST_CASE(
-    "over the worst of networks the age of telemetry is true, a cut cable stops the vehicle, and only being "
-    "told lets it go on") {
+    "over the worst network the age of telemetry is true, a cut cable stops the vehicle, and only a recovery "
+    "continues") {
   for (std::size_t i = 0; i < test::count(5); ++i) {
     const std::uint64_t seed = 100 * test::seed() + 2 * i;
     CAPTURE(seed);

@@ -101,7 +101,7 @@ TEST_CASE("with the wheel turned it drives the circle of its geometry") {
   CHECK(vehicle.travelled() > 3 * radius);
 }
 
-TEST_CASE("what its wheels and its steering say is what it does") {
+TEST_CASE("the motion matches the reported wheel speeds and steering") {
   VehiclePlant vehicle = plant();
   const auto wheels = *mobile::DifferentialDrive::make({0.3, 0.3, 1.285});
   auto odometry = *mobile::Odometry::make({});
@@ -125,7 +125,7 @@ TEST_CASE("what its wheels and its steering say is what it does") {
       mobile::Twist{vehicle.speed(), 0, vehicle.speed() * std::tan(vehicle.steering()) / furbot().wheelbase});
 }
 
-TEST_CASE("numbers that are none let the throttle go and leave steering and brake where they are") {
+TEST_CASE("NaN releases the throttle and leaves steering and brake unchanged") {
   VehiclePlant vehicle = plant();
   drive(vehicle, {0.2, 0, 0.5}, 2);
   drive(vehicle, {not_a_number, not_a_number, not_a_number}, 2);

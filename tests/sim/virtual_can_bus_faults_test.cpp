@@ -74,7 +74,7 @@ TEST_CASE("a frame that is destroyed counts eight against its sender and one aga
   CHECK(other.error_counters() == ErrorCounters{0, 2});
 }
 
-TEST_CASE("a node that is alone is acknowledged by nobody: it goes on, becomes passive, and never bus-off") {
+TEST_CASE("a lonely node gets no acknowledgement: it continues, becomes passive, and never bus-off") {
   VirtualCanBus bus;
   auto lonely = bus.connect();
   auto other = bus.connect();
@@ -111,7 +111,7 @@ TEST_CASE("a node that is alone is acknowledged by nobody: it goes on, becomes p
   CHECK(lonely.state() == BusState::warning);
 }
 
-TEST_CASE("an error-passive sender leaves eight bits to the others, whatever its frames are worth") {
+TEST_CASE("an error-passive sender leaves eight bits to the others, for any priority of its frames") {
   VirtualCanBus bus;
   auto passive = bus.connect();
   auto other = bus.connect();
@@ -182,9 +182,7 @@ TEST_CASE("a node that fails 32 times goes bus-off, loses what it had queued, an
   CHECK(bus.statistics().unacknowledged > 0);
 }
 
-TEST_CASE(
-    "a node comes back from bus-off after 128 runs of 11 recessive bits, when it is told to, and not "
-    "before") {
+TEST_CASE("a node returns from bus-off on request, after 128 runs of 11 recessive bits") {
   VirtualCanBus bus;
   auto node = bus.connect();
   auto other = bus.connect();

@@ -78,7 +78,7 @@ TEST_CASE("a frame reaches every other node at its last bit, and not before") {
   CHECK(bus.frames_with_id(0x123) == 1);
 }
 
-TEST_CASE("the bus is busy for exactly the sum of the frames' bit times, whoever sends them") {
+TEST_CASE("the bus is busy for exactly the sum of the frames' bit times, for any senders") {
   auto random = test::generator();
   for (std::size_t i = 0; i < test::count(100); ++i) {
     VirtualCanBus bus({.nominal = 500'000, .data = 4'000'000});
@@ -179,7 +179,7 @@ TEST_CASE("the highest identifier that exists is sent as well") {
   CHECK(ids(received(listener)) == std::vector<std::uint32_t>{1, 0x1fffffff});
 }
 
-TEST_CASE("what finds no room is refused and counted; what overflows a receiver is lost to it alone") {
+TEST_CASE("a frame without space is refused and counted; a full receiver loses it alone") {
   VirtualCanBus bus;
   auto sender = bus.connect({.transmit = 5, .receive = 0});
   auto small = bus.connect({.transmit = 1, .receive = 3});
@@ -214,7 +214,7 @@ TEST_CASE("a frame that cannot exist on a bus is dropped and blocks nothing") {
   CHECK(ids(received(listener)) == std::vector<std::uint32_t>{2});
 }
 
-TEST_CASE("a lost frame takes its time, reaches nobody, and is counted") {
+TEST_CASE("a lost frame takes its time, reaches no node, and is counted") {
   VirtualCanBus bus;
   auto sender = bus.connect();
   auto listener = bus.connect();

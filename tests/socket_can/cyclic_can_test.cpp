@@ -86,7 +86,7 @@ TEST_CASE("new data go out with the next beat, and the beat goes on" NEEDS_CAN) 
   CHECK(cyclic.update(std::array{frame_of(0x80, 1), frame_of(0x80, 2)}).error() == Errc::bad_cycle);
 }
 
-TEST_CASE("a cycle that is started anew takes the new rhythm and as many frames as it is given" NEEDS_CAN) {
+TEST_CASE("a restarted cycle takes the new period and number of frames" NEEDS_CAN) {
   SocketCanBus bus = open_can("vcan0");
   CyclicCan cyclic = open_cyclic("vcan0");
   REQUIRE(cyclic.start(std::array{frame_of(0x80, 1)}, 24h));
@@ -94,7 +94,7 @@ TEST_CASE("a cycle that is started anew takes the new rhythm and as many frames 
   CHECK(values(receive_frames(bus, 4)) == std::vector{1, 2, 3, 2});
 }
 
-TEST_CASE("what the kernel cannot repeat is refused" NEEDS_CAN) {
+TEST_CASE("cycles that the kernel cannot repeat are refused" NEEDS_CAN) {
   CyclicCan cyclic = open_cyclic("vcan0");
   const std::vector many(257, frame_of(1, 1));
   CHECK(cyclic.start({}, 1ms).error() == Errc::bad_cycle);

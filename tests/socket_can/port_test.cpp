@@ -83,7 +83,7 @@ TEST_CASE("a port on a kernel without CAN is refused with the command that loads
         "can_raw can_bcm");
 }
 
-TEST_CASE("whatever is wrong with an interface is said before a port opens it" NEEDS_CAN) {
+TEST_CASE("every problem of an interface is reported before a port opens it" NEEDS_CAN) {
   CHECK(refusal("vcan77", Errc::no_such_can_interface, {.name = "left arm"})
             .starts_with("bus \"left arm\": vcan77: there is no network interface of this name; "));
   refusal("lo", Errc::not_can);

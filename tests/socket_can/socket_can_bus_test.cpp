@@ -64,7 +64,7 @@ TEST_CASE("a kernel without CAN is named as the reason" * doctest::skip(kernel_h
         std::string::npos);
 }
 
-TEST_CASE("whatever is wrong with an interface is said when it is opened" NEEDS_CAN) {
+TEST_CASE("every problem of an interface is reported when it is opened" NEEDS_CAN) {
   refusal("can77", Errc::no_such_can_interface);
   refusal("", Errc::no_such_can_interface);
   refusal("a_name_that_is_too_long", Errc::no_such_can_interface);
@@ -188,7 +188,7 @@ TEST_CASE("a flood of reports does not hold the caller" NEEDS_CAN) {
   while (bus.health().reports < 150) CHECK(bus.receive(frame) == 0);
 }
 
-TEST_CASE("frames that the kernel drops, as nobody receives, are counted" NEEDS_CAN) {
+TEST_CASE("frames that the kernel drops without a receiver are counted" NEEDS_CAN) {
   SocketCanBus slow = open_can("vcan0", {.receive_buffer = 4096});
   SocketCanBus sender = open_can("vcan0");
   std::uint64_t got = 0;
@@ -201,7 +201,7 @@ TEST_CASE("frames that the kernel drops, as nobody receives, are counted" NEEDS_
   CHECK(slow.counters().received == got);
 }
 
-TEST_CASE("what was on the wire is confirmed, and not taken for what others sent" NEEDS_CAN) {
+TEST_CASE("sent frames are confirmed, and not received as those of others" NEEDS_CAN) {
   SocketCanBus sender = open_can("vcan0", {.confirm = true});
   SocketCanBus other = open_can("vcan0");
   std::vector<Frame> frames;
@@ -226,7 +226,7 @@ TEST_CASE(
   CHECK(sender.counters().sent == taken + 1);
 }
 
-TEST_CASE("what cannot be sent is dropped, counted, and blocks nothing" NEEDS_CAN) {
+TEST_CASE("a frame that cannot be sent is dropped, counted, and does not block" NEEDS_CAN) {
   SocketCanBus sender = open_can("vcan0");  // classic frames only
   SocketCanBus receiver = open_can("vcan0", {.fd = true});
   std::vector frames(6, numbered(1));

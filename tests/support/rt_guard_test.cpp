@@ -167,7 +167,7 @@ TEST_CASE("a failing system call fails as it would without the guard") {
   CHECK(error == EBADF);
 }
 
-TEST_CASE("a lock that nobody holds is a violation too") {
+TEST_CASE("a free lock is a violation too") {
   if (!RtGuard::watches_locks()) return;
   std::mutex mutex;
   std::shared_mutex shared;

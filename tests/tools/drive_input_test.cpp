@@ -45,7 +45,7 @@ TEST_CASE("keys change the twist by steps up to its limits") {
   CHECK(keys.twist(now).rotation == 0);
 }
 
-TEST_CASE("a twist that nobody confirms is none, and after a stop none is left") {
+TEST_CASE("a twist without confirmation ends, and a stop removes it") {
   KeyDriver keys(2, 1.5, 0.8, 1);
   keys.press('w', Time{10s});
   CHECK(keys.twist(Time{11s}).forward == 0.25);
@@ -69,7 +69,7 @@ TEST_CASE("a twist that has expired does not come back with any key") {
   }
 }
 
-TEST_CASE("what is no key for driving brings to a stand, and the keys that stop do so with caps lock too") {
+TEST_CASE("any other key brings to a stand, and the stop keys work with caps lock, too") {
   for (const char key : {' ', 'h', 'W', '\n', '\0', '\x1b'}) {
     CAPTURE(key);
     KeyDriver keys(2, 1.5, 0.8, 1);
@@ -83,7 +83,7 @@ TEST_CASE("what is no key for driving brings to a stand, and the keys that stop 
   CHECK(keys.press('Q', Time{10s}) == DriveKey::quit);
 }
 
-TEST_CASE("a key that a terminal tells by an escape sequence is one that brings to a stand") {
+TEST_CASE("a key that sends an escape sequence brings to a stand") {
   for (const std::string sequence :
        {"\x1b[C", "\x1bOQ", "\x1b[1;5C", "\x1b[15~", "\x1b[[C", "\x1bOC\x1b[D"}) {
     CAPTURE(sequence);
@@ -95,7 +95,7 @@ TEST_CASE("a key that a terminal tells by an escape sequence is one that brings 
   }
 }
 
-TEST_CASE("what is typed after an escape is no sequence") {
+TEST_CASE("keys typed after an escape are no sequence") {
   for (const std::string typed : {"\x1b", "\x1b[", "\x1bO", "\x1b[1"}) {
     CAPTURE(typed);
     KeyDriver keys(2, 1.5, 0.8, 1);

@@ -91,7 +91,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "over the envelope, too, what is too long reaches nobody, and the longest that is taken is refused by "
+    "over the envelope, too, a too long datagram is dropped, and the longest accepted one is refused by "
     "name") {
   auto pair = test::udp_pair();
   const secure::SharedKey<SipHash128> key{1, {1, 2, 3}};

@@ -58,7 +58,7 @@ class Pipe {
   std::array<int, 2> ends_{};
 };
 
-TEST_CASE("what is printed is written in its order, errors apart") {
+TEST_CASE("prints are written in their order, errors separately") {
   const Pipe output;
   const Pipe errors;
   Printer printer(output.entry(), errors.entry());
@@ -72,7 +72,7 @@ TEST_CASE("what is printed is written in its order, errors apart") {
   CHECK(errors.read(4) == "bad\n");
 }
 
-TEST_CASE("where nobody reads nobody waits, and who reads later is told how much was dropped") {
+TEST_CASE("without a reader no thread waits, and a later reader learns how much was dropped") {
   const Pipe output;
   Printer printer(output.entry(), output.entry());
   // One page is in the pipe, one is held by the thread that waits for room.

@@ -36,7 +36,7 @@ TEST_CASE("a name that no robot has is refused with the names that there are") {
   CHECK_FALSE(find_robot_file("arm6", robots.path / "nowhere"));
 }
 
-TEST_CASE("what looks like a path is one, whether the file exists or not") {
+TEST_CASE("a name that looks like a path is one, also without the file") {
   const Robots robots;
   for (const char* name : {"arm6.json", "./arm6", "robots/arm6", "/nonexistent"})
     CHECK(find_robot_file(name, robots.path) == name);

@@ -212,7 +212,7 @@ TEST_CASE("a step stays a step, which the check of limits finds, in any part of 
   CHECK_FALSE(part(smooth, 0.5)->may_step());
 }
 
-TEST_CASE("what is no motion is a named error or a trajectory without segments") {
+TEST_CASE("an empty motion is a named error or a trajectory without segments") {
   CHECK(assemble<double>({}).error() == Errc::wrong_size);
   const std::vector<JointMotion> still(2, JointMotion(MotionState{1, 0, 0}));
   const auto stands = assemble<double>(still);

@@ -400,7 +400,7 @@ TEST_CASE_TEMPLATE("the fast check of many numbers agrees with the check of one"
   }
 }
 
-TEST_CASE("a trajectory that is assigned anew forgets the one before, and a bad one changes nothing") {
+TEST_CASE("a new assignment replaces the trajectory, and a bad one changes nothing") {
   auto random = test::generator(34);
   const auto large = test::any_waypoints<double>(random, 9, 5);
   auto small = test::any_waypoints<double>(random, 3, 1);

@@ -66,7 +66,7 @@ JerkProfile any_motion(std::mt19937_64& random, JointProblem<double>& problem) {
 
 }  // namespace
 
-TEST_CASE("from rest to rest takes the time that the textbook says") {
+TEST_CASE("a motion from rest to rest takes the textbook's time") {
   const auto time = [](double distance) {
     return Transfer::between({1, 0, 0}, {1 + distance, 0, 0}, usual).value().shortest();
   };
@@ -106,7 +106,7 @@ TEST_CASE("it arrives as exactly in every longer duration that is possible") {
   }
 }
 
-TEST_CASE("whatever motion keeps the limits, the shortest is not longer, and its duration is possible") {
+TEST_CASE("no motion within the limits is shorter than the shortest, and its duration is possible") {
   auto random = test::generator(102);
   std::size_t solved = 0;
   for (std::size_t i = 0; i < test::count(30'000); ++i) {
@@ -121,7 +121,7 @@ TEST_CASE("whatever motion keeps the limits, the shortest is not longer, and its
   CHECK(solved > test::count(30'000) / 2);
 }
 
-TEST_CASE("on a grid of states, brute force finds what is a little longer and nothing that is shorter") {
+TEST_CASE("on a grid of states, brute force finds slightly longer motions and no shorter one") {
   auto random = test::generator(103);
   int cases = 0, found_longer = 0;
   for (const double v0 : {-0.5, 0.0, 0.7}) {

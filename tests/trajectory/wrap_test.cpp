@@ -44,7 +44,7 @@ TEST_CASE_TEMPLATE("the nearest equivalent is at most half a turn away and the s
   }
 }
 
-TEST_CASE("whole turns are taken off exactly, wherever the joint has turned to") {
+TEST_CASE("whole turns are subtracted exactly, from any position of the joint") {
   for (const double turns : {-1e8, -20.0, -1.0, 0.0, 1.0, 3.0, 1e8}) {
     const double to = turns * turn<double>;
     CHECK(nearest_equivalent(0.0, to) == to);
@@ -63,7 +63,7 @@ TEST_CASE("half a turn goes in the direction of the angle's sign") {
   CHECK(nearest_equivalent(-3 * half, 0.0) == -half);
 }
 
-TEST_CASE("what is no angle has no equivalent") {
+TEST_CASE("NaN and infinity have no equivalent angle") {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   CHECK_FALSE(std::isfinite(nearest_equivalent(std::nan(""), 0.0)));
   CHECK_FALSE(std::isfinite(nearest_equivalent(0.0, std::nan(""))));

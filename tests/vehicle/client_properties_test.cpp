@@ -212,8 +212,8 @@ class World {
 }  // namespace
 
 TEST_CASE(
-    "whatever happens: no throttle and no brake let go without a fresh command to a vehicle that is well, "
-    "nor in a stop") {
+    "only a fresh command to a running vehicle applies the throttle or releases the brake, and never in a "
+    "stop") {
   // One case is a whole sequence. The long run has 10000 of them: --count=10000000.
   auto random = test::generator(704);
   std::map<SupervisorState, int> ended;

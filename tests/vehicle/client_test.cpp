@@ -76,8 +76,7 @@ Line driving() {
 }  // namespace
 
 TEST_CASE(
-    "from the first call on control frames go out at a fixed rate, and hold a vehicle of which nothing is "
-    "known") {
+    "from the first call on, control frames go out at a fixed rate, and hold a vehicle without telemetry") {
   auto client = made();
   std::array<std::uint8_t, Client::max_datagram> out;
   CHECK(client.next_send() == Time::min());
@@ -110,7 +109,7 @@ TEST_CASE("what was missed is counted and not made up for, and the rate keeps it
   CHECK(client.counters() == ClientCounters{.sent = 3, .missed = 3});
 }
 
-TEST_CASE("the vehicle is driven once all of its systems run and somebody drives it") {
+TEST_CASE("the vehicle is driven once all of its systems run and commands arrive") {
   Line line;
   line.wanted = {0.1, 0.5, 0};
   for (const auto state : {SystemState::cold, SystemState::init}) {
@@ -132,7 +131,7 @@ TEST_CASE("the vehicle is driven once all of its systems run and somebody drives
   CHECK(line.client.reason() == StopReason{});
 }
 
-TEST_CASE("when no commands come any more the vehicle is stopped, held, and goes on only when told") {
+TEST_CASE("without commands the vehicle is stopped and held, and continues only after a recovery") {
   auto line = driving();
   line.wanted.reset();
   line.run(190);
@@ -157,7 +156,7 @@ TEST_CASE("when no commands come any more the vehicle is stopped, held, and goes
   CHECK(line.client.drive_counters().command_timeouts == 1);
 }
 
-TEST_CASE("a vehicle that falls silent is stopped by what is told to it still, and not before its time") {
+TEST_CASE("a silent vehicle is stopped by the frames that still go out, and not before its timeout") {
   auto line = driving();
   line.cut = true;
   line.run(100);
@@ -191,7 +190,7 @@ TEST_CASE("a system that halts stops the vehicle, and it stays stopped when the 
   CHECK(line.client.reason() == StopReason{StopCause::system_not_running, System::communication});
 }
 
-TEST_CASE("an emergency stop is sent at once, whatever the vehicle says") {
+TEST_CASE("an emergency stop is sent at once, in any state of the vehicle") {
   for (const bool cut : {false, true}) {
     auto line = driving();
     line.cut = cut;
@@ -217,7 +216,7 @@ TEST_CASE("a command that comes too late does not make up for it") {
   CHECK(line.client.state() == SupervisorState::stopping);
 }
 
-TEST_CASE("datagrams that are none, and refused ones, are counted and change nothing else") {
+TEST_CASE("malformed and refused datagrams are counted and change nothing else") {
   auto line = driving();
   const auto before = line.client.telemetry().last();
   const Time now = at(line.ms);
@@ -422,7 +421,7 @@ TEST_CASE("a clock that is wrong once, ahead, stops the vehicle wholly, and does
   CHECK(line.client.recover(at(line.ms)));
 }
 
-TEST_CASE("a vehicle that says it stands while its wheels turn is not known to stand") {
+TEST_CASE("a vehicle that reports a standstill while its wheels turn does not count as standing") {
   Line line = driving();
   line.client.stop(StopCategory::category_1, at(line.ms));
   const auto run = [&](std::int16_t wheels) {
@@ -471,7 +470,7 @@ TEST_CASE("a brake of no count, and a speed that would pass for standing, are re
   CHECK(refused([](auto& c) { c.send_period = 999us; }));
 }
 
-TEST_CASE("either rear wheel alone tells that the vehicle moves, by more than a count") {
+TEST_CASE("either rear wheel alone shows motion, by more than a count") {
   struct Case {
     std::int32_t left, right;
     bool stands;

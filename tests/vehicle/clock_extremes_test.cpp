@@ -90,7 +90,7 @@ Time any_time(std::mt19937_64& random, Time before) {
 
 }  // namespace
 
-TEST_CASE("wherever a clock begins, a vehicle is driven by it in the same way") {
+TEST_CASE("a vehicle is driven the same for any epoch of the clock") {
   const Bytes usual = sent_from(Time{});
   CHECK(usual.size() == 400 * control_frame_bytes);
   for (const std::int64_t turns : {-most_turns, std::int64_t{-1}, std::int64_t{1}, most_turns}) {
@@ -99,7 +99,7 @@ TEST_CASE("wherever a clock begins, a vehicle is driven by it in the same way") 
   }
 }
 
-TEST_CASE("wherever the clocks of both ends begin, they come to a session, and old frames are old") {
+TEST_CASE("a session works for any epochs of both clocks, and old frames are old") {
   const std::array begins{Time(-time_reach), Time(-most_turns * turn), Time{}, Time(time_reach) - 1h};
   for (const Time here : begins) {
     for (const Time there : begins) {
@@ -118,7 +118,7 @@ TEST_CASE("wherever the clocks of both ends begin, they come to a session, and o
   }
 }
 
-TEST_CASE("what is due by a clock at its end is due after it, not before") {
+TEST_CASE("a frame due at the end of a clock's range is due after it, not before") {
   auto client = VehicleClient<secure::PlainChannel>::make(configuration(), secure::PlainChannel{}).value();
   std::array<std::uint8_t, 256> out;
   (void)client.receive(encoded(status_frame(5)), Time::max());
@@ -130,7 +130,7 @@ TEST_CASE("what is due by a clock at its end is due after it, not before") {
   CHECK(commander.next_handshake() > Time(time_reach));
 }
 
-TEST_CASE("no times whatever make a stopped vehicle go on, or an end believe a frame twice") {
+TEST_CASE("no times make a stopped vehicle continue, or an end accept a frame twice") {
   auto random = test::generator(31);
   std::size_t believed = 0;
   for (std::size_t run = 0; run < test::count(50); ++run) {

@@ -54,7 +54,7 @@ TEST_CASE("every control frame is decoded as it was encoded, within the rules of
   CHECK(same);
 }
 
-TEST_CASE("what is too short, too long or no control frame is refused by name") {
+TEST_CASE("short, long and malformed control frames are refused by name") {
   std::array<std::uint8_t, control_frame_bytes + 1> longer{};
   std::copy(known_bytes.begin(), known_bytes.end(), longer.begin());
   for (std::size_t size = 0; size < control_frame_bytes; ++size)
@@ -67,7 +67,7 @@ TEST_CASE("what is too short, too long or no control frame is refused by name") 
   }
 }
 
-TEST_CASE("where a control frame does not fit nothing is written") {
+TEST_CASE("a control frame that does not fit is not written") {
   Bytes bytes{};
   for (std::size_t size = 0; size < control_frame_bytes; ++size)
     CHECK(encode_control(known, std::span(bytes).first(size), ByteOrder::big).error() == Errc::no_room);

@@ -56,7 +56,7 @@ TEST_CASE("category 2 holds the vehicle with the brake that stopped it") {
     CHECK(stop.step(0.3, start + 3s) == DriveCommand{0.2, 0, 1});
     CHECK_FALSE(stop.standing());
   }
-  SUBCASE("and if nobody knows any more") {
+  SUBCASE("and if the state is unknown") {
     CHECK(stop.step(std::nullopt, start + 3s) == DriveCommand{0.2, 0, 1});
     CHECK_FALSE(stop.standing());
   }
@@ -75,7 +75,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("the brake goes on from where it was, and is never let go") {
+TEST_CASE("the brake continues from its value, and is never released") {
   auto stop = made();
   stop.trigger(StopCategory::category_1, {0, 0, 0.8}, start);
   CHECK(stop.command().brake == 0.8);
@@ -127,7 +127,7 @@ TEST_CASE("only recovery ends a stop, and only where the vehicle stands") {
 }
 
 TEST_CASE(
-    "whatever is measured, the throttle stays off, the steering stays, and the brake only grows until "
+    "for any measurement the throttle stays off, the steering stays, and the brake only grows until "
     "recovery") {
   auto random = test::generator(701);
   for (std::size_t i = 0; i < test::count(500, 100); ++i) {

@@ -27,7 +27,7 @@ static_assert(from_furbot(to_furbot(Twist{2, 0.5, 0.25})) == Twist{2, 0.5, 0.25}
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("to the Furbot's frame and back nothing is lost", Scalar, double, float) {
+TEST_CASE_TEMPLATE("a conversion to the Furbot's frame and back is exact", Scalar, double, float) {
   auto random = test::generator(1);
   const auto any = [&] { return static_cast<Scalar>(test::uniform(random, -3, 3)); };
   for (std::size_t i = 0; i < test::count(1000); ++i) {

@@ -130,7 +130,7 @@ class World {
 
 }  // namespace
 
-TEST_CASE("a stop goes out when the program was held up and nothing comes back any more") {
+TEST_CASE("a stop goes out when the program was suspended and no telemetry arrives") {
   World world;
   world.is_held_up = true;
   world.pass(600ms);
@@ -159,7 +159,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a stop of any category that nobody can be told gradually is the full brake") {
+TEST_CASE("without a session a stop of any category is the full brake") {
   for (const StopCategory category :
        {StopCategory::category_0, StopCategory::category_1, StopCategory::category_2}) {
     World world;
@@ -173,7 +173,7 @@ TEST_CASE("a stop of any category that nobody can be told gradually is the full 
   }
 }
 
-TEST_CASE("a frame that was taken with an old time, by an end that was held up, costs nothing but itself") {
+TEST_CASE("a frame received with an old time, after a pause of the program, costs only itself") {
   for (const bool of_the_vehicle : {false, true}) {
     World world;
     Duration& clock = of_the_vehicle ? world.vehicle_clock : world.client_clock;
@@ -192,7 +192,7 @@ TEST_CASE("a frame that was taken with an old time, by an end that was held up, 
   }
 }
 
-TEST_CASE("a clock that is set ahead by little ends the session, not what can be said for the rest of it") {
+TEST_CASE("a clock that is set ahead slightly costs few frames, and a gradual stop still works") {
   for (const Duration ahead : {50ms, 200ms, 450ms}) {
     World world;
     world.client_clock = ahead;

@@ -62,7 +62,7 @@ TEST_CASE("a frame that was held back is as old as it is") {
       CHECK(order.age(order.newest(), at(ms + 1005)) > 999ms);
     }
   }
-  SUBCASE("and one that is late stays late, however long nothing came") {
+  SUBCASE("a late stamp stays late after any silence") {
     CHECK(order.admit(stamp(5), at(9'000)) == Arrival::late);
     CHECK(order.age(order.newest(), at(9'000)) > 8s);
   }
@@ -84,7 +84,7 @@ TEST_CASE("the quickest frame counts, and is forgotten as slowly as clocks drift
   CHECK(order.age(order.newest(), at(ms + 18)) > 9ms);
 }
 
-TEST_CASE("a stamp that cannot be is refused while others come, and locks nothing out") {
+TEST_CASE("an impossible stamp is refused while others arrive, and locks none of them out") {
   StampOrder order(silence);
   std::int64_t ms = 0;
   order.admit(stamp(0), at(5));
@@ -106,7 +106,7 @@ TEST_CASE("a sender that began anew is heard once the old one has been silent") 
   CHECK(order.admit(stamp(10'000'000), at(300)) == Arrival::first);
 }
 
-TEST_CASE("whatever comes: nothing gets younger by waiting, and the newest only moves forward") {
+TEST_CASE("for random stamps, waiting makes none younger, and the newest only moves forward") {
   auto random = test::generator(702);
   for (std::size_t i = 0; i < test::count(300, 100); ++i) {
     StampOrder order(silence);

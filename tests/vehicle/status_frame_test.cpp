@@ -72,7 +72,7 @@ TEST_CASE("the known blocks are read from these bytes") {
   CHECK(status->unknown_blocks() == 0);
 }
 
-TEST_CASE("of a system without a block nothing is known") {
+TEST_CASE("a system without a block is unknown") {
   const auto status = decode_status(header(1) + steering_block);
   REQUIRE(status.has_value());
   CHECK_FALSE(status->has(System::traction));
@@ -116,7 +116,7 @@ TEST_CASE("every field of random frames is decoded as it was encoded") {
   }
 }
 
-TEST_CASE("the order of the blocks makes no difference to what they say") {
+TEST_CASE("the order of the blocks makes no difference") {
   auto random = test::generator(4);
   for (std::size_t i = 0; i < test::count(200); ++i) {
     const StatusFrame ordered = any_status(random, true);
@@ -150,7 +150,7 @@ TEST_CASE("blocks of unknown systems are skipped, counted, and kept") {
   CHECK(encoded(*status) == frame);
 }
 
-TEST_CASE("what lies about itself is refused by name and changes nothing") {
+TEST_CASE("a frame with wrong counts or lengths is refused by name and changes nothing") {
   const Bytes good = header(2) + steering_block + traction_block;
   StatusFrame status;
   REQUIRE(decode_into(status, good).has_value());
@@ -239,7 +239,7 @@ TEST_CASE("in a whole frame, too, each id and each length counts") {
   }
 }
 
-TEST_CASE("what does not fit is refused and changes nothing") {
+TEST_CASE("a status that does not fit is refused and changes nothing") {
   StatusFrame status;
   CHECK(status.set(System::steering, Bytes(4)).error() == Errc::bad_len);
   CHECK(status.set(static_cast<System>(12), Bytes(4)).error() == Errc::unknown_system);

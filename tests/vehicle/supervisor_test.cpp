@@ -37,7 +37,7 @@ DriveSupervisor driving() {
 
 }  // namespace
 
-TEST_CASE("the brake holds the vehicle until all is well and somebody drives it") {
+TEST_CASE("the brake holds the vehicle until all systems run and commands arrive") {
   auto supervisor = made();
   CHECK(supervisor.state() == SupervisorState::starting);
   CHECK(supervisor.command() == held);
@@ -93,7 +93,7 @@ TEST_CASE("what goes wrong stops the vehicle, ready or driving, and stays the ca
   }
 }
 
-TEST_CASE("it goes on only when told, where it stands, and when nothing is wrong any more") {
+TEST_CASE("it continues only after a recovery, at a standstill, and without a cause to stop") {
   auto supervisor = driving();
   supervisor.update(halted, 2, at(50));
   CHECK(supervisor.recover(halted).error() == Errc::cause_remains);
@@ -136,7 +136,7 @@ TEST_CASE("a stop may be asked for in any state") {
   }
 }
 
-TEST_CASE("a stop goes on from what the vehicle was told, not from a command that was not sent yet") {
+TEST_CASE("a stop starts from the last sent command, not from an unsent one") {
   auto supervisor = ready();
   CHECK(supervisor.drive({0.1, 0, 0.7}, at(0)));
   supervisor.told();
@@ -145,7 +145,7 @@ TEST_CASE("a stop goes on from what the vehicle was told, not from a command tha
   CHECK(supervisor.command() == DriveCommand{0.1, 0, 0.7});
 }
 
-TEST_CASE("a command that is none is refused by name, and the last one holds") {
+TEST_CASE("an invalid command is refused by name, and the last one holds") {
   auto supervisor = driving();
   const auto error = [&](DriveCommand command) { return supervisor.drive(command, at(100)).error(); };
   for (const double bad : {not_a_number, infinity, -infinity}) {

@@ -28,7 +28,7 @@ Status hear(Telemetry& telemetry, std::int64_t ms, StatusFrame frame = status_fr
 
 }  // namespace
 
-TEST_CASE("before the first frame nothing is known, and the vehicle may not be driven") {
+TEST_CASE("before the first frame the state is unknown, and the vehicle may not be driven") {
   const auto telemetry = made();
   CHECK(telemetry.age(at(5)) == Duration::max());
   CHECK(telemetry.age(System::battery, at(5)) == Duration::max());
@@ -37,7 +37,7 @@ TEST_CASE("before the first frame nothing is known, and the vehicle may not be d
   CHECK(telemetry.check(at(5)).cause == StopCause::telemetry_silent);
 }
 
-TEST_CASE("what a frame says is known, grows older, and is not fresh for ever") {
+TEST_CASE("the content of a frame is known, grows older, and becomes stale") {
   auto telemetry = made();
   auto frame = status_frame(0);
   CHECK(frame.set(Traction{.state = 2, .left_speed = 7, .right_speed = -8, .odometer = 1 << 20}));
@@ -100,7 +100,7 @@ TEST_CASE("a frame that was held back is not fresh when it comes") {
   CHECK_FALSE(telemetry.fresh_traction(at(500)));
 }
 
-TEST_CASE("what is late, came already, cannot be, or is no frame changes nothing but its counter") {
+TEST_CASE("late, repeated, impossible and malformed frames change only their counters") {
   auto telemetry = made();
   hear(telemetry, 1000, status_frame(0, 1));
   hear(telemetry, 1040, status_frame(0, 2));
@@ -123,7 +123,7 @@ TEST_CASE("what is late, came already, cannot be, or is no frame changes nothing
       TelemetryCounters{.taken = 2, .lost = 2, .late = 1, .duplicated = 2, .impossible = 1, .malformed = 2});
 }
 
-TEST_CASE("systems that nobody knows are counted") {
+TEST_CASE("unknown systems are counted") {
   auto telemetry = made();
   auto bytes = encoded(status_frame(0));
   bytes[8] = 14;
@@ -133,7 +133,7 @@ TEST_CASE("systems that nobody knows are counted") {
   CHECK(telemetry.counters().unknown_blocks == 2);
 }
 
-TEST_CASE("of a vehicle that began anew nothing is known that was before") {
+TEST_CASE("the restart of a vehicle clears its earlier state") {
   auto telemetry = made();
   hear(telemetry, 50'000);
   StatusFrame frame;
@@ -145,8 +145,7 @@ TEST_CASE("of a vehicle that began anew nothing is known that was before") {
   CHECK(telemetry.check(at(50'101)) == StopReason{StopCause::system_stale, System::communication});
 }
 
-TEST_CASE(
-    "over a bad line: nothing is shown fresh that was sent longer ago, and every frame is counted once") {
+TEST_CASE("over a bad line, no stale value counts as fresh, and every frame is counted once") {
   auto random = test::generator(703);
   for (std::size_t i = 0; i < test::count(20, 1000); ++i) {
     auto telemetry = made();

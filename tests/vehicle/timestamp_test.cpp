@@ -37,7 +37,7 @@ TEST_CASE("a receiver whose clock is wrong by less than half a turn finds the ti
   }
 }
 
-TEST_CASE("of two stamps less than half a turn apart the later is newer, wherever the circle begins") {
+TEST_CASE("of two stamps less than half a turn apart the later is newer, at any place of the circle") {
   auto random = takt::test::generator(2);
   for (std::size_t i = 0; i < takt::test::count(1000); ++i) {
     const auto stamp = static_cast<std::uint32_t>(random());

@@ -131,7 +131,7 @@ TEST_CASE("the wheels turn no faster than they may, throttle and brake are never
 }
 
 TEST_CASE_TEMPLATE(
-    "whatever is commanded and measured: reverse mirrors forward, one pedal at a time, all limits kept",
+    "for any command and measurement, reverse mirrors forward, one pedal at a time, within all limits",
     Scalar, double, float) {
   // One case is a whole sequence. The long run is --count=1000000.
   auto random = test::generator(101);
@@ -232,14 +232,14 @@ TEST_CASE(
   CHECK(braking.command().brake == pressed);
 }
 
-TEST_CASE("before its first good step a vehicle is held") {
+TEST_CASE("before the first valid step the vehicle is held") {
   auto law = TwistLaw::make(furbot()).value();
   CHECK(law.command() == DriveCommand{0, 0, 0.2});
   CHECK(law.step({1, 0, 0}, not_a_number, 0.01).error() == control::Errc::not_finite);
   CHECK(law.command() == DriveCommand{0, 0, 0.2});
 }
 
-TEST_CASE("a command too slow to be told from standing does not let a vehicle roll down a slope") {
+TEST_CASE("a command below the standstill threshold does not let a vehicle roll down a slope") {
   for (const double wanted : {0.0, 1e-6, -1e-6, 0.049}) {
     auto c = furbot();
     c.throttle.integral = c.brake.integral = 0;
@@ -314,7 +314,7 @@ TEST_CASE("no integral learns from more throttle than may be pressed") {
   }
 }
 
-TEST_CASE("driving the other way begins anew, though there was no time to brake") {
+TEST_CASE("a change of direction resets the law, also without time to brake") {
   auto c = furbot();
   c.throttle = {.integral = 1};
   auto law = TwistLaw::make(c).value();
@@ -336,7 +336,7 @@ TEST_CASE("a pedal that is pressed again begins anew, not with what had wound up
   CHECK(law.step({0, 0, 0}, 1, 0.01)->brake == doctest::Approx(0));
 }
 
-TEST_CASE("bad periods change nothing, vehicles that cannot be are refused by name") {
+TEST_CASE("bad periods change nothing, and impossible vehicles are refused by name") {
   auto law = TwistLaw::make(furbot()).value();
   const DriveCommand good = law.step({1, 0, 0.2}, 0.5, 0.01).value();
   for (const double period : {0.0, -1.0, not_a_number, infinity})
@@ -362,7 +362,7 @@ TEST_CASE("bad periods change nothing, vehicles that cannot be are refused by na
   CHECK(law.command() == DriveCommand{0.3, 0, 0.2});
 }
 
-TEST_CASE("gains by which nothing would brake are refused") {
+TEST_CASE("gains that would never brake are refused") {
   const auto error = [](auto change) {
     auto c = furbot();
     change(c);
@@ -385,8 +385,7 @@ TEST_CASE("the law keeps the rules of the loop") {
   CHECK(ok);
 }
 
-TEST_CASE(
-    "a law that was reset is as new, but for the steering: nothing that the pedals had learnt is left") {
+TEST_CASE("a reset law is as new except for the steering: the integrals of the pedals are cleared") {
   auto random = test::generator(9);
   for (int run = 0; run < 50; ++run) {
     auto used = TwistLaw::make(furbot()).value(), fresh = used;

@@ -21,7 +21,7 @@ Units some_units() { return *Units::make(provisional_units); }
 
 }  // namespace
 
-TEST_CASE("counts are what the configuration says") {
+TEST_CASE("counts follow the configuration") {
   const Units units = some_units();
   Traction traction;
   traction.speed = -150;
@@ -62,8 +62,8 @@ TEST_CASE("an odometer that goes round counts on") {
   }
 }
 
-TEST_CASE_TEMPLATE("commands come back within half a count, whichever way the vehicle counts", Scalar, double,
-                   float) {
+TEST_CASE_TEMPLATE("commands are decoded within half a count, for either sign of the vehicle's counts",
+                   Scalar, double, float) {
   auto random = test::generator(2);
   for (const Scalar sign : {Scalar(1), Scalar(-1)}) {
     const auto units = BasicUnits<Scalar>::make({.speed = Scalar(0.01),
@@ -135,7 +135,7 @@ TEST_CASE("where speeds are magnitudes, the reverse flag is their sign") {
   CHECK(Units::make(c).value().speed(backwards) == doctest::Approx(-2));
 }
 
-TEST_CASE("a unit that nobody gave, or that is none, is refused") {
+TEST_CASE("a missing or invalid unit is refused") {
   using C = Units::Configuration;
   CHECK(Units::make({}).error() == Errc::out_of_range);
   for (auto member : {&C::wheel_rate, &C::speed, &C::angle, &C::odometer, &C::steer, &C::full_throttle,

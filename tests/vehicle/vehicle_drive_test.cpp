@@ -146,7 +146,8 @@ TEST_CASE("the vehicle turns by the difference of its wheels, or by its steering
 }
 
 TEST_CASE(
-    "a steering angle that cannot be is none, and one that the wheels contradict makes the heading unsure") {
+    "an impossible steering angle is ignored, and one that the wheels contradict makes the heading "
+    "uncertain") {
   const auto driven = [](std::int32_t left, std::int32_t right, std::int32_t angle) {
     auto c = furbot();
     c.turn = TurnSource::steering;
@@ -172,7 +173,7 @@ TEST_CASE(
   CHECK(driven(60, 40, 400).pose.heading == doctest::Approx(sure));
 }
 
-TEST_CASE("what is lost, late or doubled neither adds to the way nor takes from it") {
+TEST_CASE("lost, late and doubled frames do not change the distance") {
   auto drive = made();
   std::vector<std::uint8_t> last;
   for (int ms = 0; ms <= 2000; ms += 10) {
@@ -186,7 +187,7 @@ TEST_CASE("what is lost, late or doubled neither adds to the way nor takes from 
   CHECK(drive.estimate().pose.x == doctest::Approx(2 * speed(50)));
 }
 
-TEST_CASE("of a gap that is too long nobody knows what happened, and the estimate says so") {
+TEST_CASE("after too long a gap the estimate reports its uncertainty") {
   for (const bool began_anew : {false, true}) {
     auto drive = made();
     for (int ms = 0; ms <= 1000; ms += 10) CHECK(drive.receive(said(ms, 50, 50), at(ms)));
@@ -199,7 +200,7 @@ TEST_CASE("of a gap that is too long nobody knows what happened, and the estimat
   }
 }
 
-TEST_CASE("by the odometer no way is lost with the blocks, and one that begins anew is not believed") {
+TEST_CASE("with an odometer no distance is lost with the blocks, and a restarted one is not believed") {
   auto c = furbot();
   c.distance = DistanceSource::odometer;
   auto drive = made(c);
@@ -251,8 +252,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "an odometer that wheels and speed contradict is not believed, and the covariance has the way until "
-    "then") {
+    "an odometer that contradicts wheels and speed is not believed, and the covariance covers the distance "
+    "until then") {
   struct Case {
     int odometer, cm_per_s, rpm;  // the vehicle drives at 0.942 m/s: 9 mm per period
     bool is_believed;
@@ -313,9 +314,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE(
-    "a twist becomes what the law makes of it, within the limits of twists, and is what the vehicle is "
-    "told") {
+TEST_CASE("a twist is commanded through the law, within the limits of twists") {
   auto drive = made();
   auto limiter = mobile::TwistLimiter::make(furbot().limits).value();
   auto law = TwistLaw::make(furbot().law).value();
@@ -335,8 +334,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "a twist that is none, or two at one time, are refused, and the command before holds until it is too "
-    "old") {
+    "an invalid twist and two twists at one time are refused, and the last command holds until its timeout") {
   auto drive = made();
   CHECK(drive.drive({1, 0, 0}, at(0)).error() == Errc::not_ready);
   for (int ms = 0; ms <= 100; ms += 10) {
@@ -402,7 +400,7 @@ TEST_CASE("twists follow commands though the clock began below zero") {
   CHECK(drive.drive({1, 0, 0}, at(-3'599'000)));
 }
 
-TEST_CASE("twists begin anew after commands that somebody gave in between") {
+TEST_CASE("twists restart after direct commands in between") {
   auto drive = made();
   int ms = 0;
   for (; ms <= 1000; ms += 10) {
@@ -466,7 +464,7 @@ TEST_CASE("a vehicle whose speed is not that of its wheels is stopped, unless th
   }
 }
 
-TEST_CASE("twists press the throttle no further than the client lets it, and learn nothing from beyond") {
+TEST_CASE("twists keep the client's throttle limit, and the integral does not wind up beyond it") {
   auto c = furbot();
   c.client.drive.limits.throttle = 0.2;
   c.law.throttle.integral = 0.2;

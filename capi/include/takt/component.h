@@ -1,4 +1,4 @@
-/* Components in C. A component is a table of functions with ports and parameters; a context runs it.
+/* Components in C: tables of functions, with ports, services and parameters. A context runs them.
  * takt/core.h states the rules of units, status, structs and ownership.
  *
  *     static int32_t execute(void* user, const takt_cycle* cycle) {
@@ -14,7 +14,8 @@
  * THREADS    One thread at a time does the set-up of an object. The callbacks of the cycle run in the thread
  *            of the context. Requests such as takt_context_activate() come from any thread but that one;
  *            they wait 0.5 s at most.
- * REAL TIME  Ports, parameters and takt_context_run_cycle() neither allocate, lock nor wait. Set-up does. */
+ * REAL TIME  Ports, parameters, takt_service_table() and takt_context_run_cycle() neither allocate, lock nor
+ *            wait. Set-up does. */
 #ifndef TAKT_COMPONENT_H
 #define TAKT_COMPONENT_H
 
@@ -24,13 +25,15 @@
 extern "C" {
 #endif
 
-/* A component, a context that runs components, and the ends of connections. */
+/* A component, a context that runs components, and what they have. */
 typedef struct takt_component takt_component;
 typedef struct takt_context takt_context;
 typedef struct takt_out_port takt_out_port;
 typedef struct takt_in_port takt_in_port;
 typedef struct takt_parameter takt_parameter;
 typedef struct takt_connection takt_connection;
+typedef struct takt_provided_service takt_provided_service;
+typedef struct takt_required_service takt_required_service;
 
 /* The states of a component. */
 typedef enum takt_component_state {
@@ -134,6 +137,45 @@ TAKT_API int32_t takt_connect(takt_out_port* from, takt_in_port* to, int32_t buf
                               takt_connection** connection, char* text, size_t size);
 /* Cuts the connection. */
 TAKT_API void takt_connection_destroy(takt_connection* connection);
+
+/* ---- services ---- */
+
+/* A service is a table of functions that the user declares, the same one in provider and client:
+ *
+ *     struct gripper { void* user; int32_t (*close)(void* user, double force); };
+ *
+ * The name of the interface, such as "Gripper/1", stands for this declaration: change both together. Never
+ * give a table the name of a C++ class, because the two would connect. */
+
+/* Adds a service that the component provides, before it is initialized. The component owns it. The table
+ * must live until `destroy` of the component's type. Errors: TAKT_ERROR_COMPONENT_BAD_NAME (no interface),
+ * _WRONG_STATE. */
+TAKT_API int32_t takt_component_add_provided_service(takt_component* component, const char* name,
+                                                     const char* interface_name, void* table,
+                                                     takt_provided_service** service);
+/* Adds a service that the component needs, likewise. */
+TAKT_API int32_t takt_component_add_required_service(takt_component* component, const char* name,
+                                                     const char* interface_name,
+                                                     takt_required_service** service);
+/* Connects a client with a provider at the next cycle boundary of the client; it replaces the former
+ * provider. The reason of a failure goes to `text`, which may be NULL. Errors:
+ * TAKT_ERROR_COMPONENT_WRONG_TYPE (other interface), _TIMED_OUT. */
+TAKT_API int32_t takt_service_connect(takt_provided_service* provider, takt_required_service* client,
+                                      char* text, size_t size);
+/* Disconnects the client at its next cycle boundary. Errors: TAKT_ERROR_COMPONENT_TIMED_OUT. */
+TAKT_API int32_t takt_service_disconnect(takt_required_service* client);
+/* Returns the provider's table for direct calls; NULL: no provider. The thread that runs the client uses it
+ * until the next cycle boundary. Direct calls need both components in one context, or functions that are safe
+ * for threads. Real-time safe. */
+TAKT_API void* takt_service_table(const takt_required_service* client);
+
+/* A deferred call: calls a function of the table, and returns a status. */
+typedef int32_t (*takt_service_function)(void* table, void* user);
+/* Runs call(table, user) between two cycles of the provider, and waits 0.5 s at most. Any thread but those of
+ * contexts. Not real-time safe. Errors: TAKT_ERROR_COMPONENT_NOT_CONNECTED, _TIMED_OUT (`call` will not run);
+ * _STUCK (it is running and still uses `user`); that of `call`. */
+TAKT_API int32_t takt_service_call(const takt_required_service* client, takt_service_function call,
+                                   void* user);
 
 /* ---- parameters ---- */
 

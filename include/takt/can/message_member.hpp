@@ -1,5 +1,5 @@
-// Converts a member of a typed message to the bits of its signal, and back. Part of can/message.hpp; everything
-// is real-time safe and usable in constant expressions.
+// Converts a member of a typed message to the bits of its signal, and back. Part of can/message.hpp;
+// everything is real-time safe and usable in constant expressions.
 #pragma once
 
 #include <algorithm>

@@ -61,13 +61,18 @@ inline constexpr std::size_t max_joint_slots = 32;
 /// In place of an owner slot: the joint has no owner.
 inline constexpr std::uint8_t no_owner = 0xff;
 
-/// The mode of a reference.
+/// The mode of a reference: a CommandMode, or off. The owner of a joint asks for nothing else. The control
+/// process makes a JointCommand of it, whose want_power also depends on the drive's state and faults.
 enum class JointMode : std::uint8_t {
   off,       ///< drive off
   position,  ///< reach the position; velocity, acceleration and effort are feed-forward
   velocity,  ///< move at the velocity; acceleration and effort are feed-forward
   effort,    ///< apply the effort
 };
+static_assert(static_cast<int>(JointMode::position) == static_cast<int>(CommandMode::position) + 1 &&
+                  static_cast<int>(JointMode::velocity) == static_cast<int>(CommandMode::velocity) + 1 &&
+                  static_cast<int>(JointMode::effort) == static_cast<int>(CommandMode::effort) + 1,
+              "JointMode is off, and then the CommandModes in their order");
 
 /// The mode's name; empty for an unknown number.
 [[nodiscard]] constexpr std::string_view to_string(JointMode mode) noexcept {

@@ -106,7 +106,7 @@ TEST_CASE("a drive that refuses a mode does not go on in the one before") {
   }
 }
 
-TEST_CASE("what stands in a command of another mode never reaches the drive") {
+TEST_CASE("command values of another mode never reach the drive") {
   Switcher robot;
   robot.command().velocity = 3;
   robot.command().effort = 40;

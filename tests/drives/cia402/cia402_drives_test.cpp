@@ -111,7 +111,7 @@ TEST_CASE("configuring a drive takes one frame of the master per cycle, and no c
   CHECK(robot.feedback[0].drive == DriveState::ready);
 }
 
-TEST_CASE("a drive that falls silent is unknown; booted again it stays off until somebody says so") {
+TEST_CASE("a silent drive is unknown; after a reboot it stays off until power is requested") {
   Robot robot({1, 2});
   robot.start();
   robot.world.drives[0].inject(JointFault::silent);
@@ -246,8 +246,8 @@ TEST_CASE("answers that are a little late do no harm, much too late ones are no 
 }
 
 TEST_CASE(
-    "a drive whose answers are lost on the move is never told to go back, and goes on when it is enabled "
-    "anew") {
+    "a drive whose answers are lost in motion is never commanded back, and continues when it is enabled "
+    "again") {
   Robot robot({1});
   robot.start();
   const auto& drive = robot.world.drives[0];
@@ -297,7 +297,7 @@ TEST_CASE("a master that vanishes leaves drives that brake and are at fault") {
   CHECK(robot.said(0) == "life guard or heartbeat lost (0x8130)");
 }
 
-TEST_CASE("what is not a number is never sent: the last good position is held in its place") {
+TEST_CASE("NaN is never sent: the last valid position is held") {
   Robot robot({1});
   robot.start();
   robot.commands[0].position = 0.01;
@@ -309,7 +309,7 @@ TEST_CASE("what is not a number is never sent: the last good position is held in
   CHECK(robot.feedback[0].position == doctest::Approx(0.01).epsilon(0.05));
 }
 
-TEST_CASE("frames of no use are counted, whoever sends them") {
+TEST_CASE("useless frames are counted, from any sender") {
   Robot robot({1});
   robot.start();
   const auto before = robot.hardware->counters();

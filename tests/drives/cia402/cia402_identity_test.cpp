@@ -50,7 +50,7 @@ bool asks_for_software(const can::Frame& request) { return sdo::address_in(reque
 
 }  // namespace
 
-TEST_CASE("a CiA 402 drive tells what it is before it is configured, when it is asked") {
+TEST_CASE("a CiA 402 drive is asked for its identity before it is configured") {
   for (const bool asked : {false, true}) {
     CAPTURE(asked);
     test::Cia402Robot robot({1, 2});

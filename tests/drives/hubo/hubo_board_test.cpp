@@ -120,8 +120,7 @@ TEST_CASE("a board that does not know where it is finds its home: encoders at ze
   CHECK(rig.hardware->counters().frames_refused == 0);
 }
 
-TEST_CASE(
-    "a board that never finds its home is at fault, and finds it once it is mended and told to forget") {
+TEST_CASE("a board that never finds its home is in fault, and finds it after repair and a reset") {
   Rig rig = lost_rig();
   rig.board.set_faults({.never_home = true});
   rig.run(10s);

@@ -223,7 +223,7 @@ TEST_CASE("a board that already runs is not moved by a first command that is not
   CHECK(rig.boards[0][17].references > 10);
 }
 
-TEST_CASE("a board that runs although nobody wants it is switched off") {
+TEST_CASE("a board that runs without a request is switched off") {
   Rig rig;
   for (auto& motor : rig.boards[0][17].status) motor.driver_on = motor.control_on = true;
   rig.cycles(10);
@@ -361,7 +361,7 @@ TEST_CASE("warnings are shown but are no fault") {
   CHECK(rig.feedback[2].fault == hubo::fault::position_high);
 }
 
-TEST_CASE("a motor that goes off unasked stays off until somebody says so") {
+TEST_CASE("a motor that switches off by itself stays off until power is requested") {
   Rig rig;
   rig.start();
   rig.boards[0][17].status = {};  // as after a loss of supply
@@ -377,7 +377,7 @@ TEST_CASE("a motor that goes off unasked stays off until somebody says so") {
   CHECK(rig.feedback[0].fault == 0);
 }
 
-TEST_CASE("what is not a number is never sent: the last good reference stands") {
+TEST_CASE("NaN is never sent: the last valid reference stands") {
   Rig rig;
   rig.start();
   rig.commands[2].position = 0.25;
@@ -523,7 +523,7 @@ TEST_CASE("a reference that waits for the bus is void once the board is switched
   CHECK(rig.sent_references() == 0);
 }
 
-TEST_CASE("any frames at all leave finite feedback and no reference that was not commanded") {
+TEST_CASE("random frames leave finite feedback and no reference that was not commanded") {
   Rig rig;
   auto random = test::generator(6);
   rig.power(true);

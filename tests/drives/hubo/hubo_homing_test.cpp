@@ -167,7 +167,7 @@ TEST_CASE("motors that say that they are at home are not sent there again") {
   CHECK(board.master.state(1) == DriveState::ready);
 }
 
-TEST_CASE("a search that fails is a fault of its motor, and begins anew once it is cleared") {
+TEST_CASE("a failed search is a fault of its motor, and starts again once it is cleared") {
   Board board(homing());
   board.run(9s);
   CHECK(board.master.state(0) == DriveState::fault);
@@ -185,7 +185,7 @@ TEST_CASE("a search that fails is a fault of its motor, and begins anew once it 
   CHECK(board.master.searching());
 }
 
-TEST_CASE("switching off ends a search, and switching on begins it anew") {
+TEST_CASE("switching off ends a search, and switching on starts it again") {
   Board board(homing());
   board.run(1s);
   REQUIRE(board.master.searching());
@@ -199,7 +199,7 @@ TEST_CASE("switching off ends a search, and switching on begins it anew") {
   CHECK(board.home_orders().size() == 2);
 }
 
-TEST_CASE("without being asked nobody looks for a home") {
+TEST_CASE("homing starts only on request") {
   Board board{HuboOptions{}};
   board.run(2s);
   CHECK(board.home_orders().empty());

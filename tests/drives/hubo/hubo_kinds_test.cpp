@@ -172,7 +172,7 @@ TEST_CASE("a finger whose effort is no number any more, or no effort, is driven 
   }
 }
 
-TEST_CASE("what a motor cannot follow, or is not a number, is never sent") {
+TEST_CASE("a reference that a motor cannot follow, and NaN, are never sent") {
   Rig rig;
   rig.start();
   const auto before = rig.hardware->references_rejected();
@@ -224,7 +224,7 @@ TEST_CASE("a board that falls silent is unknown, and a hand that lost its power 
   CHECK(std::abs(rig.simulation.velocity(hand)) < 1e-3);
 }
 
-TEST_CASE("motors of a board that runs already, and are nobody's joints, stay where they are") {
+TEST_CASE("motors of a running board that are no joints stay where they are") {
   const auto stood = [](auto& master, const auto& encoders, std::size_t joint) {
     hubo::ShortStatusReply status;
     for (auto& motor : status.motors) motor.driver_on = motor.control_on = true;
@@ -248,7 +248,7 @@ TEST_CASE("motors of a board that runs already, and are nobody's joints, stay wh
         std::array<std::uint16_t, 3>{2'048, 2'999, 1'000});
 }
 
-TEST_CASE("a board that is not heard any more is told to drive no finger, and to hold the rest") {
+TEST_CASE("a silent board is commanded to drive no finger and to hold its other motors") {
   drives::HuboBoardMaster<BoardKind::hybrid> master(0x24);
   for (std::size_t i = 0; i < 3; ++i) master.attach(i, 1'000, strongest);
   const auto told = [&](double wrist_position, double effort) {

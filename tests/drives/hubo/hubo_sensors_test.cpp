@@ -71,8 +71,7 @@ TEST_CASE("each sensor is asked in each cycle for what it measures, in the words
 }
 
 TEST_CASE(
-    "what a sensor says is kept with its time; what makes no sense is counted, and the last good one "
-    "stands") {
+    "a sensor value is kept with its time; an implausible one is counted, and the last valid one stands") {
   Rig rig({{1, 1}, {1, 3}});
   const hubo::ForceTorque force{1, 1.25, -2.5, 300};
   can::Frame frame = *encode(force);

@@ -129,7 +129,7 @@ TEST_CASE("each drive gets one frame in a cycle, in start-up, too") {
   CHECK(sent == std::array<int, 3>{200, 200, 200});
 }
 
-TEST_CASE("velocity and effort are followed, too, and a mode that is left holds where it is told to") {
+TEST_CASE("velocity and effort are followed, too, and after a change of mode the drive holds its command") {
   ReadyRig rig;
   for (auto& command : rig.commands) {
     command.mode = CommandMode::velocity;
@@ -340,7 +340,7 @@ TEST_CASE("what the drives do while their master sleeps: limp, held, switched of
   CHECK(rig.feedback[cubemars].drive == DriveState::ready);
 }
 
-TEST_CASE("a program that begins anew finds drives as the last one left them") {
+TEST_CASE("a restarted program finds drives as the last one left them") {
   ReadyRig rig;
   rig.sleep(300ms);  // it crashed: the CubeMars holds, the Damiao has an error
   rig.start_masters();
@@ -355,7 +355,7 @@ TEST_CASE("a program that begins anew finds drives as the last one left them") {
 
 // ---- Faults
 
-TEST_CASE("errors of drives are told in words, stay, and are cleared once their cause is gone") {
+TEST_CASE("errors of drives are printed in words, stay, and are cleared once their cause is gone") {
   for (const std::size_t joint : {cubemars, damiao}) {
     CAPTURE(joint);
     ReadyRig rig;

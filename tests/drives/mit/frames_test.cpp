@@ -81,7 +81,7 @@ TEST_CASE("special frames, replies and registers have the bytes of the documents
   CHECK(std::bit_cast<float>(answer.value) == 12.5F);
 }
 
-TEST_CASE("CubeMars tell their temperature and error if their firmware is new enough, and cheetahs neither") {
+TEST_CASE("CubeMars drives report temperature and error with new firmware, and cheetahs never") {
   const std::vector<std::uint8_t> all{3, 0x80, 0, 0x80, 0x08, 0, 0x41, 6};
   for (const std::size_t length : {6U, 7U, 8U}) {
     CAPTURE(length);
@@ -223,7 +223,7 @@ TEST_CASE("numbers that no frame can hold have a named error") {
   CHECK(encode(RegisterFrame{.frame_id = 0x800}).error() == Errc::id_too_large);
 }
 
-TEST_CASE("an answer about a register is told from a state on the same identifier") {
+TEST_CASE("an answer about a register is distinguished from a state on the same identifier") {
   CHECK(is_register_answer(frame_of(0x15, {5, 0, 0x33, 0x15, 0, 0, 0x48, 0x41}), 5));
   CHECK(is_register_answer(frame_of(0x15, {5, 0, 0x55, 9, 0x90, 1, 0, 0}), 5));
   CHECK_FALSE(is_register_answer(frame_of(0x15, {5, 0x80, 0x33, 0x15, 0, 0, 0, 0}), 5));

@@ -99,7 +99,7 @@ TEST_CASE("a robot of one drive fits into a bus at 1 kHz three times, and not fo
   CHECK(contains(at_1_khz({{1}, {2}, {3}, {4}}), "of bus b"));
 }
 
-TEST_CASE("what contradicts itself is refused by name") {
+TEST_CASE("a contradictory description is refused by name") {
   CHECK(mistakes_of({{1}}) == "");
   CHECK(contains(mistakes_of({{1, "tmotor"}}), "/joints/0/drive/vendor"));
   CHECK(contains(mistakes_of({{16, "damiao"}}), "/joints/0/board"));

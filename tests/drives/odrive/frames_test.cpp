@@ -98,7 +98,7 @@ TEST_CASE("every message is read as it was written, for every node") {
   }
 }
 
-TEST_CASE("what cannot be said is refused by name") {
+TEST_CASE("values that a frame cannot carry are refused by name") {
   using odrive_frame::of_node;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   CHECK(of_node(node, odrive::SetPosition{1, 32.768, 0}).error() == Errc::out_of_range);

@@ -151,8 +151,7 @@ Message told(const Drive& drive) {
 
 }  // namespace
 
-TEST_CASE(
-    "the version that the start asks for is the identity, and firmware that does not tell it has none") {
+TEST_CASE("the version requested at the start is the identity; firmware without it has none") {
   Rig rig;
   rig.drives[0].says = {255, 4, 4, 58, 0, 6, 11, 1};
   rig.drives[1].knows_version = false;
@@ -163,7 +162,7 @@ TEST_CASE(
   CHECK(rig.hardware->identity(2).empty());
 }
 
-TEST_CASE("drives say where they stand before anybody wants power, and are told nothing") {
+TEST_CASE("drives report their position before power is requested, and receive no command") {
   Rig rig;
   rig.drives[0].turns = 4;
   rig.drives[0].speed = 0.8;
@@ -345,7 +344,7 @@ TEST_CASE("an error while the motor is on switches it off") {
   CHECK(rig.said(0) == "motor too hot");
 }
 
-TEST_CASE("a drive that goes off without an error was switched off by somebody") {
+TEST_CASE("a drive that goes off without an error counts as switched off by another program") {
   Rig rig;
   rig.start();
   rig.drives[0].state = 1;
@@ -418,7 +417,7 @@ TEST_CASE("a mode is shown when it acts, and until then the joint moves on as it
   CHECK(rig.feedback[0].mode == CommandMode::position);
 }
 
-TEST_CASE("what is not a number is never sent: the last good reference rests in its place") {
+TEST_CASE("NaN is never sent: the last valid reference stays, at rest") {
   Rig rig;
   rig.start();
   rig.commands[0].position = 0.75;

@@ -186,7 +186,7 @@ TEST_CASE("a loop that stops: the drive with a watchdog switches off, the one wi
   CHECK(robot.all(DriveState::ready));
 }
 
-TEST_CASE("faults of the drives are told in words, stay, and are cleared once they are mended") {
+TEST_CASE("faults of the drives are printed in words, stay, and are cleared once their cause is gone") {
   for (const auto& [fault, words] :
        {std::pair{JointFault::encoder, "no position estimate, the drive switched off without a command"},
         std::pair{JointFault::power_stage, "gate driver, the drive switched off without a command"}}) {
@@ -235,7 +235,7 @@ TEST_CASE("a joint that runs away beyond its drive's limit of velocity is switch
   CHECK(robot.said(elbow) == "velocity, the drive switched off without a command");
 }
 
-TEST_CASE("velocities and efforts: the joint moves as it is told, in joint units, from where it is") {
+TEST_CASE("velocities and efforts move the joint as commanded, in joint units, from its position") {
   Robot robot;
   robot.start();
   for (auto& command : robot.commands) {

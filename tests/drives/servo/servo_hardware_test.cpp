@@ -228,7 +228,7 @@ TEST_CASE("an order to clear a fault survives lost frames, but not for ever") {
   CHECK(rig.feedback[2].drive == DriveState::fault);
 }
 
-TEST_CASE("a drive that goes off unasked stays off until somebody says so") {
+TEST_CASE("a drive that switches off by itself stays off until power is requested") {
   Rig rig;
   rig.start();
   rig.drives[0].state = servo::State::off;
@@ -247,7 +247,7 @@ TEST_CASE("a drive that goes off unasked stays off until somebody says so") {
   CHECK(rig.feedback[0].drive == DriveState::ready);
 }
 
-TEST_CASE("what is not a number is never sent: the last good position is held at rest") {
+TEST_CASE("NaN is never sent: the last valid position is held at rest") {
   Rig rig;
   rig.start();
   rig.commands[0].position = 0.75;

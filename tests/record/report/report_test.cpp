@@ -360,7 +360,7 @@ TEST_CASE("recordings with little in them make a report") {
     REQUIRE(recorder);
     REQUIRE((*recorder)->finish());
   }
-  SUBCASE("one cycle, numbers that are none") {
+  SUBCASE("one cycle with NaN") {
     record::Metadata metadata;
     metadata.period = Duration(1'000'000);
     metadata.joints = {"a"};

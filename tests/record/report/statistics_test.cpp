@@ -114,7 +114,7 @@ TEST_CASE("text from outside is made harmless for each place") {
   CHECK(csv_cell("a,\"b\"\n") == "\"a,\"\"b\"\"\xef\xbf\xbd\"");
 }
 
-TEST_CASE("what is not UTF-8 is replaced, what is stays") {
+TEST_CASE("bytes that are not UTF-8 are replaced, others stay") {
   CHECK(printable("\u00b0 \u2212 \U0001F916") == "\u00b0 \u2212 \U0001F916");
   const std::string bad = "\xef\xbf\xbd";
   CHECK(printable("\xc3") == bad);                      // cut off

@@ -103,7 +103,7 @@ TEST_CASE("a code without a word stays a number, and rows that a segment claims 
   CHECK(!tools::rows_in_use("value u64", value));
 }
 
-TEST_CASE("what a driver says of its vehicle is shown in words") {
+TEST_CASE("a driver's report of its vehicle is shown in words") {
   const tools::VehicleStatus status{.state = vehicle::SupervisorState::stopping,
                                     .cause = vehicle::StopCause::requested};
   constexpr std::string_view schema = shm::schema_text<tools::VehicleStatus>();

@@ -1,0 +1,154 @@
+// A component of the C API and what it owns: ports, parameters and services.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "boundary.hpp"
+#include "takt/component.h"
+#include "takt/component/component.hpp"
+#include "takt/component/opaque_port.hpp"
+#include "takt/component/parameter.hpp"
+#include "takt/component/service.hpp"
+
+struct takt_out_port {
+  std::unique_ptr<takt::component::OpaqueOutPort> port;
+};
+struct takt_in_port {
+  std::unique_ptr<takt::component::OpaqueInPort> port;
+};
+struct takt_parameter {
+  std::unique_ptr<takt::component::Parameter<double>> number;
+  std::unique_ptr<takt::component::Parameter<std::int64_t>> integer;
+  std::unique_ptr<takt::component::Parameter<bool>> boolean;
+  std::string unit, description;
+};
+
+namespace takt::capi {
+
+/// The text of an interface's name, which the service port refers to.
+struct InterfaceName {
+  std::string interface_text;
+};
+
+}  // namespace takt::capi
+
+struct takt_provided_service final : private takt::capi::InterfaceName, takt::component::ProvidedServiceBase {
+  takt_provided_service(takt::component::Component& of, const char* name, const char* interface_name,
+                        void* table)
+      : InterfaceName{interface_name}, ProvidedServiceBase(of, name, interface_text, table) {}
+};
+struct takt_required_service final : private takt::capi::InterfaceName, takt::component::RequiredServiceBase {
+  takt_required_service(takt::component::Component& of, const char* name, const char* interface_name)
+      : InterfaceName{interface_name}, RequiredServiceBase(of, name, interface_text) {}
+  /// The provider's table; null: none.
+  [[nodiscard]] void* table() const noexcept { return object_; }
+};
+
+namespace takt::capi {
+
+/// The error of a status that a callback in C has returned.
+[[nodiscard]] inline Error to_error(std::int32_t status) noexcept {
+  const std::uint32_t number = 0 - static_cast<std::uint32_t>(status);  // TAKT_STATUS() is negative
+  return {static_cast<Room>(number >> 16), static_cast<std::uint16_t>(number)};
+}
+[[nodiscard]] inline Status to_result(std::int32_t status) noexcept {
+  if (status == TAKT_OK) return {};
+  return fail(to_error(status));
+}
+
+[[nodiscard]] inline takt_cycle to_cycle(const component::CycleTime& time) noexcept {
+  return {time.time.time_since_epoch().count(), time.period.count(), time.measured.count(), time.index};
+}
+
+/// Hands the explanation of a set-up error to the caller.
+[[nodiscard]] inline Status told(const SetupError& error, char* text, std::size_t size) noexcept {
+  write_text(error.message, text, size);
+  return fail(error.error);
+}
+template <class T>
+[[nodiscard]] Status told(const SetupResult<T>& result, char* text, std::size_t size) noexcept {
+  return result ? Status() : told(result.error(), text, size);
+}
+
+[[nodiscard]] inline component::ComponentMetadata metadata_of(const takt_component_type& type) noexcept {
+  const auto text = [](const char* from) { return std::string_view(from != nullptr ? from : ""); };
+  return {text(type.type), text(type.version), text(type.vendor), text(type.category),
+          text(type.description)};
+}
+
+/// The functions and metadata of a component of C, which its base needs.
+struct TypeData {
+  takt_component_type type;
+  component::ComponentMetadata metadata;
+};
+
+}  // namespace takt::capi
+
+struct takt_component final : private takt::capi::TypeData, takt::component::Component {
+  takt_component(const takt_component_type& of, const char* name, void* its_user)
+      : TypeData{of, takt::capi::metadata_of(of)}, Component(TypeData::metadata, name), user(its_user) {}
+  ~takt_component() override {
+    // First, because calls that are under way use what destroy() frees.
+    provided.clear();
+    required.clear();
+    if (type.destroy != nullptr) type.destroy(user);
+  }
+
+  takt::SetupResult<void> on_initialize() override { return set_up_by(type.on_initialize, "on_initialize"); }
+  takt::SetupResult<void> on_check() override { return set_up_by(type.on_check, "on_check"); }
+  void on_finalize() noexcept override {
+    if (type.on_finalize != nullptr) type.on_finalize(user);
+  }
+  takt::Status on_activate(const takt::component::CycleTime& cycle) noexcept override {
+    return run(type.on_activate, cycle);
+  }
+  takt::Status on_execute(const takt::component::CycleTime& cycle) noexcept override {
+    return run(type.on_execute, cycle);
+  }
+  takt::Status on_state_update(const takt::component::CycleTime& cycle) noexcept override {
+    return run(type.on_state_update, cycle);
+  }
+  void on_deactivate(const takt::component::CycleTime& cycle) noexcept override {
+    notify(type.on_deactivate, cycle);
+  }
+  void on_abort(const takt::component::CycleTime& cycle) noexcept override { notify(type.on_abort, cycle); }
+  void on_error(const takt::component::CycleTime& cycle) noexcept override { notify(type.on_error, cycle); }
+  takt::Status on_reset(const takt::component::CycleTime& cycle) noexcept override {
+    return run(type.on_reset, cycle);
+  }
+  void on_parameters() noexcept override {
+    if (type.on_parameters != nullptr) type.on_parameters(user);
+  }
+  [[nodiscard]] const takt_component_type& functions() const noexcept { return type; }
+
+  void* user;
+  std::vector<std::unique_ptr<takt_out_port>> out_ports;
+  std::vector<std::unique_ptr<takt_in_port>> in_ports;
+  std::vector<std::unique_ptr<takt_parameter>> owned_parameters;
+  std::vector<std::unique_ptr<takt_provided_service>> provided;
+  std::vector<std::unique_ptr<takt_required_service>> required;
+
+ private:
+  takt::SetupResult<void> set_up_by(std::int32_t (*function)(void*), const char* what) {
+    const std::int32_t status = function == nullptr ? TAKT_OK : function(user);
+    if (status == TAKT_OK) return {};
+    return takt::fail(takt::capi::to_error(status), name() + ": " + what + ": " + takt_status_text(status));
+  }
+  takt::Status run(std::int32_t (*function)(void*, const takt_cycle*),
+                   const takt::component::CycleTime& time) noexcept {
+    if (function == nullptr) return {};
+    const takt_cycle cycle = takt::capi::to_cycle(time);
+    return takt::capi::to_result(function(user, &cycle));
+  }
+  void notify(void (*function)(void*, const takt_cycle*), const takt::component::CycleTime& time) noexcept {
+    if (function == nullptr) return;
+    const takt_cycle cycle = takt::capi::to_cycle(time);
+    function(user, &cycle);
+  }
+};
