@@ -128,8 +128,8 @@ void own_work(benchmark::State& state) {
 void interface_pair(benchmark::State& state) {
   double value = 0, target = 0;
   bool driven = false;
-  State in(&value);
-  Command out(&target, &driven);
+  StateHandle in(&value);
+  CommandHandle out(&target, &driven);
   benchmark::DoNotOptimize(in);
   benchmark::DoNotOptimize(out);
   for (auto _ : state) {

@@ -1,5 +1,5 @@
 // The speed of the simulated robots relative to wall time. One iteration is one simulated second of buses,
-// drives and joints, with their masters. The motion engine is not included; with it, the target is at least
+// drives and joints, with their masters. The manager is not included; with it, the target is at least
 // 200 simulated seconds per second.
 #include <benchmark/benchmark.h>
 

@@ -88,7 +88,8 @@ double target(const Task& task, std::size_t column, double position, double from
 /// position_limit.
 Outcome<void> check_target(const Task& task, std::size_t column, double position, double time);
 
-/// Starts a motion at its first waypoint. The engine checks at the start time whether the joints are there.
+/// Starts a motion at its first waypoint. The controller checks at the start time whether the joints are
+/// there.
 Outcome<void> start_at(Task& task, const PointMessage& point);
 
 }  // namespace takt::motion::planning

@@ -2,25 +2,25 @@
 
 namespace takt::motion {
 
-Errc reason_of(robot::StopReason reason) noexcept {
+Errc reason_of(robot::FaultReason reason) noexcept {
   switch (reason) {
-    case robot::StopReason::loop_overrun:
+    case robot::FaultReason::loop_overrun:
       return Errc::loop_overrun;
-    case robot::StopReason::bus_down:
+    case robot::FaultReason::bus_down:
       return Errc::bus_down;
-    case robot::StopReason::drive_silent:
+    case robot::FaultReason::drive_silent:
       return Errc::drive_silent;
-    case robot::StopReason::drive_fault:
+    case robot::FaultReason::drive_fault:
       return Errc::drive_fault;
-    case robot::StopReason::drive_off:
+    case robot::FaultReason::drive_off:
       return Errc::drive_off;
-    case robot::StopReason::following_error:
+    case robot::FaultReason::following_error:
       return Errc::following_error;
-    case robot::StopReason::emergency_stop:
+    case robot::FaultReason::emergency_stop:
       return Errc::emergency_stop;
-    case robot::StopReason::protective_stop:
+    case robot::FaultReason::protective_stop:
       return Errc::protective_stop;
-    case robot::StopReason::shutting_down:
+    case robot::FaultReason::shutting_down:
       return Errc::shutting_down;
   }
   return Errc::unknown_reason;
@@ -34,7 +34,7 @@ void RobotCycle::submit(Request& request) noexcept {
   switch (request.kind) {
     case RequestKind::emergency_stop:
       if (state() == RobotState::down) return answer(Errc::shutting_down);
-      manager_->stop_robot({robot::StopReason::emergency_stop}, request.category);
+      manager_->stop_robot({robot::FaultReason::emergency_stop}, request.category);
       return answer(Errc{});
     case RequestKind::reset: {
       using Result = robot::Supervisor::ResetAnswer::Result;

@@ -151,7 +151,8 @@ bool Server::may_begin(const PlanningJob& job) const {
 }
 
 /// The state from which a motion is planned. For a later start, it is where the running goals lead to by
-/// then. They may end or change their speed meanwhile; the engine then joins the motion to the actual state.
+/// then. They may end or change their speed meanwhile; the controller then joins the motion to the actual
+/// state.
 Snapshot Server::state_at_start(const PlanningJob& job) const {
   Snapshot state = state_->value();
   if (!job.start || *job.start <= state.time) return state;

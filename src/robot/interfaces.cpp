@@ -96,7 +96,7 @@ const InterfaceTable::StructRow* InterfaceTable::find_struct(std::string_view na
   return find_in(structs_, name);
 }
 
-// ---- what a device declares ----
+// ---- declarations of a device ----
 
 SetupResult<void> Device::on_initialize() {
   if (declarations_ == nullptr)
@@ -119,7 +119,7 @@ SetupResult<void> Declarations::command(std::string name, std::string unit, doub
                                                 .rate = rate});
 }
 
-// ---- what a controller asks for ----
+// ---- needs of a controller ----
 
 SetupResult<void> Controller::on_initialize() {
   if (resources_ == nullptr)
@@ -130,7 +130,7 @@ SetupResult<void> Controller::on_initialize() {
 const RobotDescription& Resources::robot() const noexcept { return manager_->robot_; }
 const Supervisor& Resources::supervisor() const noexcept { return manager_->supervisor_; }
 
-SetupResult<State> Resources::state(std::string_view name) {
+SetupResult<StateHandle> Resources::state(std::string_view name) {
   const InterfaceTable& table = manager_->table_;
   const auto* row = table.find_state(name);
   if (row == nullptr) {
@@ -139,7 +139,7 @@ SetupResult<State> Resources::state(std::string_view name) {
   }
   needs_->states.emplace_back(name);
   if (row->owner != nullptr && row->owner != controller_) needs_->reads_from.push_back(row->owner);
-  return State(row->value);
+  return StateHandle(row->value);
 }
 
 SetupResult<const void*> Resources::find_struct(std::string_view name, std::string_view schema) {
@@ -178,7 +178,7 @@ SetupResult<Joint*> Resources::claim_joint(std::string_view name, CommandMode mo
   return &manager_->joints_[(*found)->index()];
 }
 
-SetupResult<Command> Resources::claim(std::string_view name) {
+SetupResult<CommandHandle> Resources::claim(std::string_view name) {
   const InterfaceTable& table = manager_->table_;
   const auto* row = table.find_command(name);
   if (row == nullptr) {
@@ -191,10 +191,11 @@ SetupResult<Command> Resources::claim(std::string_view name) {
     needs_->commands.emplace_back(name);
     needs_->commands_into.push_back(row->owner);
   }
-  return Command(row->value, row->driven);
+  return CommandHandle(row->value, row->driven);
 }
 
-SetupResult<Input> Resources::input(std::string_view name, std::string unit, double initial, SafeValue safe) {
+SetupResult<InputHandle> Resources::input(std::string_view name, std::string unit, double initial,
+                                          SafeValue safe) {
   Controller::InputCell& cell = controller_->inputs_.emplace_back();
   cell.value = initial;
   if (auto added = manager_->table_.add(
@@ -206,7 +207,7 @@ SetupResult<Input> Resources::input(std::string_view name, std::string unit, dou
                                      .safe = safe});
       !added)
     return tl::unexpected<SetupError>(std::move(added.error()));
-  return Input(&cell.value, &cell.driven);
+  return InputHandle(&cell.value, &cell.driven);
 }
 
 SetupResult<void> Resources::output(std::string_view name, std::string unit, const double& value) {

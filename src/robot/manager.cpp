@@ -457,7 +457,7 @@ std::optional<ManagerEvent> Manager::next_event() {
   return event;
 }
 
-Status Manager::request_stop(StopCategory category, StopReason reason) {
+Status Manager::request_stop(StopCategory category, FaultReason reason) {
   return controllers_.call([this, category, reason]() noexcept -> Status {
     stop_robot({reason, 0, 0, 0}, category);
     return {};

@@ -46,7 +46,7 @@ SetupResult<void> Manager::switch_controllers(const SwitchRequest& request) {
 SetupResult<std::shared_ptr<Manager::SwitchJob>> Manager::plan(const SwitchRequest& request) {
   auto job = std::make_shared<SwitchJob>();
   job->timeout = request.timeout;
-  const bool may_drop = request.strictness == Strictness::best_effort;
+  const bool may_drop = request.policy == SwitchPolicy::best_effort;
   SetupResult<void> step = name_all(request, *job);
   if (step) step = check_claims(*job, may_drop);
   if (step) step = check_chains(*job);
@@ -57,7 +57,7 @@ SetupResult<std::shared_ptr<Manager::SwitchJob>> Manager::plan(const SwitchReque
 
 /// Finds the controllers, and puts them into the order of the switch: leaders stop first, and start last.
 SetupResult<void> Manager::name_all(const SwitchRequest& request, SwitchJob& job) const {
-  const bool may_drop = request.strictness == Strictness::best_effort;
+  const bool may_drop = request.policy == SwitchPolicy::best_effort;
   const auto collect = [&](const std::vector<std::string>& names,
                            std::vector<Entry*>& list) -> SetupResult<void> {
     for (const std::string& name : names) {

@@ -66,7 +66,7 @@ void Supervisor::take(std::span<const JointFeedback> feedback) noexcept {
 std::optional<RobotFault> Supervisor::watch_loop(std::uint64_t missed) noexcept {
   const bool holds_joints = state_ == RobotState::starting || state_ == RobotState::ready;
   if (missed <= overrun_limit_ || !holds_joints) return std::nullopt;
-  const RobotFault fault{StopReason::loop_overrun, 0, static_cast<double>(missed),
+  const RobotFault fault{FaultReason::loop_overrun, 0, static_cast<double>(missed),
                          static_cast<double>(overrun_limit_)};
   stop(fault, false);
   return fault;
@@ -83,7 +83,7 @@ void Supervisor::watch_start(std::span<const MotionState> references) noexcept {
       const bool reports_a_fault = feedback_[i].drive == DriveState::fault;
       if (!fault_ && (!patient || reports_a_fault)) {
         fault_ = reports_a_fault
-                     ? RobotFault{StopReason::drive_fault, i, static_cast<double>(feedback_[i].fault), 0}
+                     ? RobotFault{FaultReason::drive_fault, i, static_cast<double>(feedback_[i].fault), 0}
                      : *fault;
       }
     } else if (!joint.settled) {
@@ -99,21 +99,21 @@ void Supervisor::watch_start(std::span<const MotionState> references) noexcept {
 std::optional<RobotFault> Supervisor::fault_of(std::size_t joint,
                                                const MotionState& reference) const noexcept {
   const JointFeedback& seen = feedback_[joint];
-  if (seen.drive == DriveState::no_bus) return RobotFault{StopReason::bus_down, joint};
+  if (seen.drive == DriveState::no_bus) return RobotFault{FaultReason::bus_down, joint};
   const std::uint64_t unanswered = cycle_ - joints_[joint].answered;
   if (!seen.heard || unanswered >= silence_limit_)
-    return RobotFault{StopReason::drive_silent, joint, seconds(unanswered), seconds(silence_limit_)};
+    return RobotFault{FaultReason::drive_silent, joint, seconds(unanswered), seconds(silence_limit_)};
   switch (seen.drive) {
     case DriveState::ready:
       break;
     case DriveState::fault:
-      return RobotFault{StopReason::drive_fault, joint, static_cast<double>(seen.fault), 0};
+      return RobotFault{FaultReason::drive_fault, joint, static_cast<double>(seen.fault), 0};
     case DriveState::off:
-      return RobotFault{StopReason::drive_off, joint};
+      return RobotFault{FaultReason::drive_off, joint};
     case DriveState::no_bus:
-      return RobotFault{StopReason::bus_down, joint};
+      return RobotFault{FaultReason::bus_down, joint};
     case DriveState::unknown:  // its position is known, its state is not
-      return RobotFault{StopReason::drive_silent, joint};
+      return RobotFault{FaultReason::drive_silent, joint};
   }
   if (state_ == RobotState::starting && !joints_[joint].settled) return std::nullopt;
   trajectory::JointTolerance allowed;
@@ -121,7 +121,7 @@ std::optional<RobotFault> Supervisor::fault_of(std::size_t joint,
   trajectory::WorstDeviation<double> off;
   off.look_at(joint, allowed, reference, {seen.position, 0, 0});
   if (!off.result()) return std::nullopt;
-  return RobotFault{StopReason::following_error, joint, off.result()->value, off.result()->allowed};
+  return RobotFault{FaultReason::following_error, joint, off.result()->value, off.result()->allowed};
 }
 
 std::optional<RobotFault> Supervisor::watch_drives(bool was_ready,
@@ -137,7 +137,7 @@ std::optional<RobotFault> Supervisor::watch_drives(bool was_ready,
     // A joint that was pushed off its reference holds its measured position. A joint that does not answer or
     // obey is powered off, and so is one that leaves its reference again during the stop. The other joints
     // brake.
-    const bool may_hold = fault->reason == StopReason::following_error && was_ready;
+    const bool may_hold = fault->reason == FaultReason::following_error && was_ready;
     if (!may_hold) joint.powered = false;
   }
   if (!first || state_ != RobotState::ready) return std::nullopt;
@@ -187,7 +187,7 @@ void Supervisor::power_off() noexcept {
 bool Supervisor::shut_down() noexcept {
   if (goes_down_) return false;
   goes_down_ = true;
-  stop({StopReason::shutting_down, 0, 0, 0}, true);
+  stop({FaultReason::shutting_down, 0, 0, 0}, true);
   return true;
 }
 

@@ -77,9 +77,9 @@ struct Probe : robot::Controller {
   std::function<void(Probe&)> act;
   Status activation, execution;
   std::vector<robot::Joint*> joints;
-  robot::State seen;
-  robot::Command command;
-  robot::Input input;
+  robot::StateHandle seen;
+  robot::CommandHandle command;
+  robot::InputHandle input;
   double value = 0;
   bool rides_on = false, trusted = false;
   int activations = 0, executions = 0, deactivations = 0, lent = 0, returned = 0;

@@ -21,7 +21,7 @@ constexpr std::size_t joints = 6;
 constexpr std::size_t controllers = 12;
 const std::vector<std::string> joint_names = {"a", "b", "c", "d", "e", "f"};
 
-/// What a controller is, and its state by the rules in manager.hpp.
+/// A controller, and its state by the rules in manager.hpp.
 struct Model {
   std::set<std::size_t> claims;
   std::set<std::size_t> followers;
@@ -40,7 +40,7 @@ class World {
   void step() {
     const auto choice = test::uniform_int(random_, 0, 9);
     if (choice < 6) {
-      switch_some(choice < 4 ? Strictness::strict : Strictness::best_effort);
+      switch_some(choice < 4 ? SwitchPolicy::strict : SwitchPolicy::best_effort);
     } else if (choice < 8) {
       fail_one();
     } else if (choice == 8) {
@@ -159,13 +159,13 @@ class World {
     return order.end() - std::ranges::find(order, i);
   }
 
-  void switch_some(Strictness strictness) {
+  void switch_some(SwitchPolicy policy) {
     std::vector<std::size_t> start = some();
     std::vector<std::size_t> stop = some();
-    SwitchRequest request{.strictness = strictness};
+    SwitchRequest request{.policy = policy};
     for (const std::size_t i : start) request.start.push_back(name(i));
     for (const std::size_t i : stop) request.stop.push_back(name(i));
-    const bool fits = allowed(start, stop, strictness == Strictness::best_effort);
+    const bool fits = allowed(start, stop, policy == SwitchPolicy::best_effort);
     // One of them may refuse to start.
     std::size_t refuses = controllers;
     if (!start.empty() && test::uniform_int(random_, 0, 3) == 0) refuses = start[0];

@@ -214,7 +214,7 @@ TEST_CASE("a strict switch with a mistake changes nothing, a best effort leaves 
   REQUIRE(managed.manager
               .switch_controllers({.start = {"nobody", "x", "y", "z"},
                                    .stop = {"z", "nobody"},
-                                   .strictness = Strictness::best_effort})
+                                   .policy = SwitchPolicy::best_effort})
               .has_value());
   CHECK(managed.state_of("x") == ControllerState::active);
   CHECK(managed.state_of("y") == ControllerState::active);
@@ -304,7 +304,7 @@ TEST_CASE("a stop suspends all controllers, and the same ones begin again in the
   managed.make_ready();
   managed.cycles(1000);
   managed.begin();
-  managed.manager.stop_robot({StopReason::emergency_stop}, StopCategory::category_2);
+  managed.manager.stop_robot({FaultReason::emergency_stop}, StopCategory::category_2);
   managed.end();
   CHECK(managed.state_of("probe") == ControllerState::suspended);
   CHECK(managed.manager.supervisor().state() == RobotState::stopping);
@@ -333,10 +333,10 @@ TEST_CASE("a controller that works in a stop goes on, and a fallback of the stop
   REQUIRE(managed.manager.load(main, {.fallbacks = {"hold"}}).has_value());
   REQUIRE(managed.start("main").has_value());
   managed.make_ready();
-  REQUIRE(managed.manager.request_stop(StopCategory::category_2, StopReason::protective_stop).has_value());
+  REQUIRE(managed.manager.request_stop(StopCategory::category_2, FaultReason::protective_stop).has_value());
   managed.cycles(3);
   CHECK(managed.manager.supervisor().state() == RobotState::stopped);
-  CHECK(managed.manager.supervisor().fault()->reason == StopReason::protective_stop);
+  CHECK(managed.manager.supervisor().fault()->reason == FaultReason::protective_stop);
   CHECK(managed.state_of("hold") == ControllerState::active);
   CHECK(managed.drives.commands[0].effort == 5);
   managed.begin();
@@ -379,7 +379,7 @@ TEST_CASE("a drive that reports NaN counts as silent, and stops the robot") {
     CHECK(std::isfinite(managed.drives.commands[0].velocity));
   }
   CHECK(std::abs(managed.drives.commands[0].position - before) < 0.1);
-  CHECK(managed.manager.supervisor().fault()->reason == StopReason::drive_silent);
+  CHECK(managed.manager.supervisor().fault()->reason == FaultReason::drive_silent);
   CHECK(managed.manager.supervisor().state() != RobotState::ready);
 }
 
@@ -396,7 +396,7 @@ TEST_CASE("the cycle keeps the real-time rules while controllers run, fail, stop
   probe->execution = fail(Errc::device_lost);
   managed.cycles(3);
   managed.begin();
-  managed.manager.stop_robot({StopReason::emergency_stop}, StopCategory::category_1);
+  managed.manager.stop_robot({FaultReason::emergency_stop}, StopCategory::category_1);
   managed.end();
   managed.cycles(10);
   managed.begin();

@@ -1,4 +1,4 @@
-// A component: the unit that takt runs. Devices and controllers will be components. It derives from
+// A component: the unit that takt runs. Devices and controllers are components. It derives from
 // Component:
 //
 //     struct Counter final : takt::component::Component {

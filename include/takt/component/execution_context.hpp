@@ -44,6 +44,11 @@ struct Placement {
   std::uint32_t phase = 0;    ///< cycles; the index of its cycles modulo the divisor
   Duration budget{};          ///< for one on_execute(); 0: not measured
   BudgetAction over_budget = BudgetAction::count;
+
+  /// Whether the divisor is positive, the phase below it, and the budget not negative.
+  [[nodiscard]] constexpr bool is_valid() const noexcept {
+    return divisor > 0 && phase < divisor && budget >= Duration(0);
+  }
 };
 
 /// A component in a context, as data.

@@ -12,9 +12,10 @@
 // * rejected: no motion within the limits exists, or none from the present state.
 // * recalled: a stop came before the goal began, or a goal that it waited for did not succeed.
 //
-// The motion server (motion/server.hpp) holds pending goals. The engine (motion/engine.hpp) holds the goals
-// that own joints, and reports each change of state in an event. A goal that never became active has a result
-// only if its client was told that it waits. Otherwise the answer to its request is a rejection.
+// The motion server (motion/server.hpp) holds pending goals. The trajectory controller (joint_trajectory.hpp)
+// holds the goals that own joints, and reports each change of state in an event. A goal that never became
+// active has a result only if its client was told that it waits. Otherwise the answer to its request is a
+// rejection.
 //
 // Real-time safe.
 #pragma once

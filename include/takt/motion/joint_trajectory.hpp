@@ -2,15 +2,15 @@
 // which goal owns which joint.
 //
 // A robot's motion server sends it requests (robot_cycle.hpp). In a program without a server, the caller
-// submits them in the manager's thread. Within a cycle: begin(), then submit() for any number of requests that the
-// planner has validated, then on_execute() by the manager, then deliver().
+// submits them in the manager's thread. Within a cycle: begin(), then submit() for any number of requests
+// that the planner has validated, then on_execute() by the manager, then deliver().
 //
 // Ownership. A goal owns its joints. A new goal on owned joints takes them over from their present reference,
 // and the old goal ends `preempted`. Joints of the old goal that the new one does not take come to a bounded
-// stop. The controller rejects a new goal if no motion within its limits joins it to the present motion. It also
-// rejects one that may not take joints from others and needs such joints. A rejected goal leaves the old one
-// unchanged. If the joints already exceed the new goal's own limits, the goal brakes first, with the least
-// possible violation. Its event `active` reports this.
+// stop. The controller rejects a new goal if no motion within its limits joins it to the present motion. It
+// also rejects one that may not take joints from others and needs such joints. A rejected goal leaves the old
+// one unchanged. If the joints already exceed the new goal's own limits, the goal brakes first, with the
+// least possible violation. Its event `active` reports this.
 //
 // Tolerances. In each cycle the controller compares the feedback with the reference that it answers. A goal
 // outside its path tolerance ends aborted, and its joints come to a bounded stop. A goal succeeds when its
@@ -51,7 +51,7 @@
 namespace takt::motion {
 
 /// The reason of a supervisor's stop, as a reason of motion. Real-time safe.
-[[nodiscard]] Errc reason_of(robot::StopReason reason) noexcept;
+[[nodiscard]] Errc reason_of(robot::FaultReason reason) noexcept;
 
 /// Moves all joints of a robot by goals. For the manager's thread.
 class JointTrajectoryController final : public robot::Controller {

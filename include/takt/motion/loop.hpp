@@ -1,7 +1,7 @@
-// The control loop: a manager (robot/manager.hpp) with the trajectory controller, over a clock. Once per period
-// it reads the drives, runs all controllers, writes the drives, and publishes the state and the events. Over a
-// wall clock it is the real-time thread of a robot. Over a ManualClock the same code runs a simulation as fast
-// as the processor can, with the same numbers on every run.
+// The control loop: a manager (robot/manager.hpp) with the trajectory controller, over a clock. Once per
+// period it reads the drives, runs all controllers, writes the drives, and publishes the state and the
+// events. Over a wall clock it is the real-time thread of a robot. Over a ManualClock the same code runs a
+// simulation as fast as the processor can, with the same numbers on every run.
 //
 // The robot's overrun policy says how the loop continues after a late cycle (rt/periodic_loop.hpp). Two
 // limits bound the cycles that it catches up: the robot's overrun limit, and half of the cycles that a drive

@@ -13,9 +13,9 @@
 // velocity and acceleration. A first waypoint at time 0 must be within the joint's goal tolerance of the
 // present reference. The reference then replaces it, so the command does not step. The reference may move
 // until the loop takes the request. The loop then plans a jerk-limited motion to the first waypoint, or a
-// later one, within the same limits, or rejects the request (engine.hpp). If the request has a start time on
-// the loop's clock, the planner does not compare a first waypoint at time 0 with the reference. The loop
-// compares them at the start time.
+// later one, within the same limits, or rejects the request (joint_trajectory.hpp). If the request has a
+// start time on the loop's clock, the planner does not compare a first waypoint at time 0 with the reference.
+// The loop compares them at the start time.
 //
 // Moves. A move without a duration is jerk-limited (trajectory/point_to_point.hpp) and the fastest within its
 // limits of velocity, acceleration and jerk. From moving joints it may leave a position limit; then it is

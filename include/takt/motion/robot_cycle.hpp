@@ -1,5 +1,6 @@
-// One cycle of a robot with a motion server: the manager's steps, with the server's requests and events between
-// them. Requests that concern the robot go to the manager, and requests for motion to the trajectory controller.
+// One cycle of a robot with a motion server: the manager's steps, with the server's requests and events
+// between them. Requests that concern the robot go to the manager, and requests for motion to the trajectory
+// controller.
 //
 //     cycle.begin(now, measured, missed);          // reads the devices
 //     while (cycle.accepts_requests() && next(request)) cycle.submit(*request);
@@ -28,8 +29,9 @@ class RobotCycle {
   RobotCycle(robot::Manager& manager, JointTrajectoryController& controller) noexcept
       : manager_(&manager), controller_(&controller) {}
 
-  /// Begins a cycle: reads the devices and reacts to faults. `now`: the nominal time of the cycle. `measured`:
-  /// since the cycle before. `missed`: the number of periods in a row without a cycle before this one.
+  /// Begins a cycle: reads the devices and reacts to faults. `now`: the nominal time of the cycle.
+  /// `measured`: since the cycle before. `missed`: the number of periods in a row without a cycle before this
+  /// one.
   void begin(Time now, Duration measured, std::uint64_t missed) noexcept {
     manager_->begin(now, measured, missed);
     controller_->begin(now);

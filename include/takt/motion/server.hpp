@@ -26,7 +26,7 @@
 //
 // Start times. A trajectory with a start in the future also waits here. It is planned 0.1 s before its start,
 // or 2 s before if planning takes long. The plan begins where the running goals will be at that time. The
-// engine begins it in the right cycle, independent of this thread.
+// controller begins it in the right cycle, independent of this thread.
 //
 // Faults. A request from before a fault does not move the robot after it: a reset, too, recalls all motions
 // that have not begun.

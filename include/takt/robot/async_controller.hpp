@@ -1,6 +1,6 @@
-// A controller whose work takes longer than a cycle, or must not disturb it: a model, a filter bank, an optimiser.
-// The cycle only copies. A second component, worker(), does the work on copies in a context of its own, at its own
-// rate and priority (component/drivers.hpp).
+// A controller whose work takes longer than a cycle, or must not disturb it: a model, a filter bank, an
+// optimiser. The cycle only copies. A second component, worker(), does the work on copies in a context of its
+// own, at its own rate and priority (component/drivers.hpp).
 //
 //     struct Balance final : takt::robot::AsyncController<Seen, Wanted> {
 //       ...
@@ -11,9 +11,9 @@
 //
 //     context.add(balance->worker());   // its thread calls compute()
 //
-// Until the first result after an activation, nothing is applied. Results of states from before it are dropped.
-// A cycle without a new result keeps the last command, and counts. With a limit, too many of them in a row end the
-// controller with result_late.
+// Until the first result after an activation, nothing is applied. Results of states from before it are
+// dropped. A cycle without a new result keeps the last command, and counts. With a limit, too many of them in
+// a row end the controller with result_late.
 #pragma once
 
 #include <cstdint>

@@ -27,9 +27,9 @@
 //     };
 //
 // Order of the calls: the constructor, parameters, on_configure(), then on_activate(), on_execute() and
-// on_deactivate() in the cycle. At on_activate(), the controller takes its setpoint from the
-// measured state. The callbacks of the cycle are real-time safe. An error of on_execute() ends the controller,
-// and its fallback begins in the same cycle. Errc::finished is no failure: the controller becomes inactive.
+// on_deactivate() in the cycle. At on_activate(), the controller takes its setpoint from the measured state.
+// The callbacks of the cycle are real-time safe. An error of on_execute() ends the controller, and its
+// fallback begins in the same cycle. Errc::finished is no failure: the controller becomes inactive.
 #pragma once
 
 #include <cstddef>
@@ -57,13 +57,13 @@ namespace takt::robot {
 class Controller;
 class Manager;
 
-/// Whether a claim keeps other controllers away.
+/// Whether a claim excludes other controllers.
 enum class ClaimKind : std::uint8_t {
-  exclusive,  ///< nobody else commands it while the controller is active
+  exclusive,  ///< no other controller commands it while this one is active
   lending,    ///< a controller with an exclusive claim may borrow the joint; it comes back afterwards
 };
 
-/// What a controller needs, as it asked for it. Set-up only.
+/// The needs of a controller, as it stated them. Set-up only.
 struct ControllerNeeds {
   struct JointClaim {
     std::size_t joint = 0;
@@ -89,12 +89,12 @@ class Resources {
   [[nodiscard]] const RobotDescription& robot() const noexcept;
   /// The period of the controller: the robot's, times its divisor.
   [[nodiscard]] Duration period() const noexcept { return period_; }
-  /// The supervisor: the state of the robot, and why it stopped. Its const functions are real-time safe in the
-  /// manager's thread.
+  /// The supervisor: the state of the robot, and why it stopped. Its const functions are real-time safe in
+  /// the manager's thread.
   [[nodiscard]] const Supervisor& supervisor() const noexcept;
 
   /// A number to read. Errors: no_such_interface, with the similar names.
-  [[nodiscard]] SetupResult<State> state(std::string_view name);
+  [[nodiscard]] SetupResult<StateHandle> state(std::string_view name);
   /// A struct to read. Errors: no_such_interface; component::Errc::wrong_type, with both schemas.
   template <HasFields T>
   requires std::is_trivially_copyable_v<T>
@@ -108,14 +108,14 @@ class Resources {
 
   /// A number to command: of a device, of a joint ("elbow/velocity"), or of a controller's input. Errors:
   /// no_such_interface.
-  [[nodiscard]] SetupResult<Command> claim(std::string_view name);
+  [[nodiscard]] SetupResult<CommandHandle> claim(std::string_view name);
   /// A joint to command in this mode. Errors: no_such_joint.
   [[nodiscard]] SetupResult<Joint*> claim_joint(std::string_view name, CommandMode mode,
                                                 ClaimKind kind = ClaimKind::exclusive);
 
   /// Adds an input, "controller/name", that other controllers may command. Errors: duplicate_name, bad_name.
-  [[nodiscard]] SetupResult<Input> input(std::string_view name, std::string unit, double initial = 0,
-                                         SafeValue safe = SafeValue::hold);
+  [[nodiscard]] SetupResult<InputHandle> input(std::string_view name, std::string unit, double initial = 0,
+                                               SafeValue safe = SafeValue::hold);
   /// Publishes a number of the controller as "controller/name": for others to read, to record and to plot.
   /// `value` must live as long as the controller. Errors: as above.
   [[nodiscard]] SetupResult<void> output(std::string_view name, std::string unit, const double& value);

@@ -1,5 +1,5 @@
-// A device: a component that owns interfaces. It is a bus of drives, a sensor, a board of digital outputs. The
-// manager runs it in each cycle that is due: it reads first, and writes after the controllers.
+// A device: a component that owns interfaces. It is a bus of drives, a sensor, a board of digital outputs.
+// The manager runs it in each cycle that is due: it reads first, and writes after the controllers.
 //
 //     class Imu final : public takt::robot::Device {
 //      public:
@@ -11,14 +11,16 @@
 //       takt::SetupResult<void> on_declare(takt::robot::Declarations& declarations) override {
 //         return declarations.sensor(name(), sample_);  // "imu", and "imu/gyro_x", ...
 //       }
-//       takt::Status on_execute(const takt::component::CycleTime&) noexcept override { return poll(sample_); }
+//       takt::Status on_execute(const takt::component::CycleTime&) noexcept override {
+//         return poll(sample_);
+//       }
 //
 //      private:
 //       Sample sample_;  // a struct with TAKT_FIELDS
 //     };
 //
-// Life cycle: on_activate() powers it, on_execute() reads it, on_state_update() writes it, on_deactivate() ends
-// that. A device that answers an error stops exactly the controllers that use it, in the same cycle
+// Life cycle: on_activate() powers it, on_execute() reads it, on_state_update() writes it, on_deactivate()
+// ends that. A device that answers an error stops exactly the controllers that use it, in the same cycle
 // (manager.hpp). All of it runs in the manager's thread and is real-time safe, except on_declare() and
 // prepare().
 #pragma once
@@ -45,7 +47,7 @@ namespace takt::robot {
 
 class Device;
 
-/// What a device declares to its manager. Set-up only.
+/// The declarations of a device to its manager. Set-up only.
 class Declarations {
  public:
   Declarations(InterfaceTable& table, const Device& device, std::span<JointFeedback> feedback,

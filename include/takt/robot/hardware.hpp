@@ -1,6 +1,6 @@
-// The interface between the motion engine, which works with joints, and the devices that move them: CAN
+// The interface between the manager, which works with joints, and the drives that move them: CAN
 // drives, a simulation, a recording. Once per period the loop calls read(), computes, and calls write(). An
-// implementation runs its own start-up sequence and fault handling; the engine only sets `want_power` and
+// implementation runs its own start-up sequence and fault handling; the manager only sets `want_power` and
 // reads the drive's state.
 #pragma once
 

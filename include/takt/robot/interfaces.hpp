@@ -29,10 +29,10 @@ class Component;
 namespace takt::robot {
 
 /// A number that is read. Real-time safe.
-class State {
+class StateHandle {
  public:
-  State() = default;
-  explicit State(const double* value) noexcept : value_(value) {}
+  StateHandle() = default;
+  explicit StateHandle(const double* value) noexcept : value_(value) {}
   /// The present value, in the interface's unit.
   [[nodiscard]] double get() const noexcept { return *value_; }
   /// Whether the interface was found.
@@ -43,11 +43,11 @@ class State {
 };
 
 /// A number that its owner writes. A value stays until the next one. Real-time safe.
-class Command {
+class CommandHandle {
  public:
-  Command() = default;
+  CommandHandle() = default;
   /// `driven`: set by each write.
-  Command(double* value, bool* driven) noexcept : value_(value), driven_(driven) {}
+  CommandHandle(double* value, bool* driven) noexcept : value_(value), driven_(driven) {}
   /// Commands a value, in the interface's unit. The manager ends a controller that commands NaN or infinity.
   void set(double value) noexcept {
     *value_ = value;
@@ -66,10 +66,10 @@ class Command {
 };
 
 /// An input of a controller, which another controller may command. Real-time safe.
-class Input {
+class InputHandle {
  public:
-  Input() = default;
-  Input(const double* value, const bool* driven) noexcept : value_(value), driven_(driven) {}
+  InputHandle() = default;
+  InputHandle(const double* value, const bool* driven) noexcept : value_(value), driven_(driven) {}
   /// The last command. Before the first one: the initial value.
   [[nodiscard]] double get() const noexcept { return *value_; }
   /// Whether an active controller commands it. If not, the controller follows its own setpoint.
@@ -146,7 +146,9 @@ class InterfaceTable {
   [[nodiscard]] const CommandRow* find_command(std::string_view name) const noexcept;
   [[nodiscard]] const StructRow* find_struct(std::string_view name) const noexcept;
 
+  /// All numbers to read.
   [[nodiscard]] std::span<const StateRow> states() const noexcept { return states_; }
+  /// All numbers to command.
   [[nodiscard]] std::span<const CommandRow> commands() const noexcept { return commands_; }
 
  private:

@@ -1,7 +1,7 @@
 // A joint as controllers see it: what was measured, what was commanded last, and what to command now.
 //
 //     joint.follow({position, velocity, acceleration});   // in each cycle, or only when it changes
-//     joint.release();                                    // the manager brings the joint to rest and holds it
+//     joint.release();                                    // the manager brings it to rest and holds it
 //
 // The manager owns the joints (manager.hpp). A controller gets those that it claims (controller.hpp). A
 // command stays until the next one. The functions are real-time safe; only the joint's owner commands it, in

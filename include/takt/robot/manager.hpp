@@ -11,7 +11,7 @@
 // A cycle has eight steps:
 //
 //   1 read      devices that are due; one that fails stops the controllers that use it
-//   2 judge     the supervisor (supervisor.hpp): a stop deactivates controllers, and being ready brings them back
+//   2 judge     the supervisor (supervisor.hpp): a stop suspends controllers, and a ready robot resumes them
 //   3 switch    requests of other threads: all of a switch, or nothing
 //   4 control   active controllers that are due: a controller runs before those whose inputs it commands
 //   5 limit     each joint's command, by position, velocity, acceleration, jerk and braking distance
@@ -24,7 +24,7 @@
 // is NaN or infinite ends its controller, and the joint stops.
 //
 // Failures. A controller that answers an error, or exceeds its budget with that policy, ends with its whole
-// chain in the same cycle. Then its fallbacks begin, also in this cycle. Whoever owns what they need ends.
+// chain in the same cycle. Then its fallbacks begin, also in this cycle. Owners of what they need end.
 //
 // Stops. Controllers are deactivated, except those that work in a stop. When the robot is ready again, the
 // same ones are activated in one cycle, from the measured state.
@@ -60,7 +60,7 @@
 
 namespace takt::robot {
 
-/// What an exclusive claim covers.
+/// The extent of an exclusive claim.
 enum class ClaimPolicy : std::uint8_t {
   per_joint,      ///< a joint has one owner, whatever interface it claims
   per_interface,  ///< position and velocity of one joint may have two owners
@@ -97,10 +97,10 @@ struct ControllerConfig {
 };
 
 /// How a switch treats entries that cannot be met.
-enum class Strictness : std::uint8_t {
+enum class SwitchPolicy : std::uint8_t {
   strict,  ///< nothing is switched
   /// They are left out: unknown names, a start of an active one or a stop of a stopped one, a start whose
-  /// claims conflict. Whatever remains is all or nothing.
+  /// claims conflict. The rest is all or nothing.
   best_effort,
 };
 
@@ -108,7 +108,7 @@ enum class Strictness : std::uint8_t {
 struct SwitchRequest {
   std::vector<std::string> start{};
   std::vector<std::string> stop{};
-  Strictness strictness = Strictness::strict;
+  SwitchPolicy policy = SwitchPolicy::strict;
   Duration timeout = std::chrono::seconds(1);  ///< for the devices' change of modes
 };
 
@@ -169,8 +169,8 @@ class Manager {
   /// of the device.
   [[nodiscard]] SetupResult<void> add(Device& device, const DeviceConfig& config = {});
 
-  /// Loads a controller, inactive. Controllers whose inputs it commands, and its fallbacks, are loaded before.
-  /// Errors: duplicate_name, no_such_controller (a fallback); those of Component::initialize() and
+  /// Loads a controller, inactive. Controllers whose inputs it commands, and its fallbacks, are loaded
+  /// before. Errors: duplicate_name, no_such_controller (a fallback); those of Component::initialize() and
   /// on_configure(); component::Errc::bad_rate, too_many_components.
   SetupResult<void> load(std::shared_ptr<Controller> controller, ControllerConfig config = {});
   /// Unloads an inactive or failed controller and returns it. Errors: no_such_controller; wrong_state (it is
@@ -198,7 +198,7 @@ class Manager {
   /// The next event, oldest first; std::nullopt: none. One thread.
   [[nodiscard]] std::optional<ManagerEvent> next_event();
   /// Stops the robot between two cycles, with this category. Errors: those of BoundaryCalls::run().
-  [[nodiscard]] Status request_stop(StopCategory category, StopReason reason = StopReason::emergency_stop);
+  [[nodiscard]] Status request_stop(StopCategory category, FaultReason reason = FaultReason::emergency_stop);
 
   // ---- the cycle: one thread; real-time safe ----
 

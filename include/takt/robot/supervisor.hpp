@@ -1,5 +1,5 @@
-// The supervisor of a robot. It powers the drives, watches them and the loop, and latches a stop until a reset.
-// It owns no motion: the manager obeys its orders, and reports when all joints stand.
+// The supervisor of a robot. It powers the drives, watches them and the loop, and latches a stop until a
+// reset. It owns no motion: the manager obeys its orders, and reports when all joints stand.
 //
 //     if (const auto stop = supervisor.begin(feedback, missed, references)) stop_all_motion(*stop);
 //     if (supervisor.restarts(0)) references[0] = {feedback[0].position, 0, 0};
@@ -64,7 +64,7 @@ enum class RobotState : std::uint8_t {
 }
 
 /// Why a robot stops, or does not become ready.
-enum class StopReason : std::uint8_t {
+enum class FaultReason : std::uint8_t {
   loop_overrun,     ///< value and limit: periods in a row without a cycle
   bus_down,         ///< the interface of the joint's bus
   drive_silent,     ///< value and limit: s without an answer
@@ -78,7 +78,7 @@ enum class StopReason : std::uint8_t {
 
 /// A reason with its joint and numbers.
 struct RobotFault {
-  StopReason reason{};
+  FaultReason reason{};
   std::size_t joint = 0;
   double value = 0;
   double limit = 0;
@@ -93,8 +93,8 @@ class Supervisor {
   // ---- the cycle
 
   /// Begins a cycle. `feedback` and `references` have one entry per joint; a reference is that of the cycle
-  /// whose answer the feedback is. `missed`: periods in a row without a cycle before this one. Returns why all
-  /// motion must come to a bounded stop now, if it must.
+  /// whose answer the feedback is. `missed`: periods in a row without a cycle before this one. Returns why
+  /// all motion must come to a bounded stop now, if it must.
   [[nodiscard]] std::optional<RobotFault> begin(std::span<const JointFeedback> feedback, std::uint64_t missed,
                                                 std::span<const MotionState> references) noexcept;
   /// Whether the joint's reference is the measured position, at rest, from this cycle on.
@@ -136,8 +136,8 @@ class Supervisor {
   [[nodiscard]] std::span<const JointFeedback> feedback() const noexcept { return feedback_; }
   /// Whether the joint's drive is to be on.
   [[nodiscard]] bool powers(std::size_t joint) const noexcept { return joints_[joint].powered; }
-  /// Whether a drive holds the joint at its reference. If not, the reference follows the measured position, so
-  /// that switching on causes no jump.
+  /// Whether a drive holds the joint at its reference. If not, the reference follows the measured position,
+  /// so that switching on causes no jump.
   [[nodiscard]] bool holds(std::size_t joint) const noexcept {
     return joints_[joint].powered && (state_ != RobotState::starting || joints_[joint].settled);
   }
