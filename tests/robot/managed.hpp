@@ -1,6 +1,7 @@
 // A manager over drives and controllers that the test plays.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <functional>
@@ -12,6 +13,7 @@
 #include "support/played_drives.hpp"
 #include "takt/robot/controller.hpp"
 #include "takt/robot/device.hpp"
+#include "takt/robot/error.hpp"
 #include "takt/robot/manager.hpp"
 
 namespace takt::test {
@@ -65,6 +67,7 @@ struct Probe : robot::Controller {
   Status on_execute(const component::CycleTime&) noexcept override {
     ++executions;
     if (act) act(*this);
+    if (fails_once.exchange(false)) return takt::fail(robot::Errc::device_lost);
     return execution;
   }
   void on_deactivate(const component::CycleTime&) noexcept override { ++deactivations; }
@@ -82,6 +85,7 @@ struct Probe : robot::Controller {
   robot::InputHandle input;
   double value = 0;
   bool rides_on = false, trusted = false;
+  std::atomic<bool> fails_once{false};  ///< set from another thread
   int activations = 0, executions = 0, deactivations = 0, lent = 0, returned = 0;
 };
 
