@@ -38,7 +38,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-install_missing "${build_packages[@]}" doctest-dev python3 python3-can python3-serial iproute2 netcat-openbsd binutils
+install_missing "${build_packages[@]}" liburdfdom-dev libtinyxml2-dev doctest-dev python3 python3-can python3-serial iproute2 netcat-openbsd binutils
 case $preset in asan | clang | fuzz) install_missing clang libclang-rt-14-dev ;; esac
 
 # Where the tree is built once, for its tests, the library is compiled in a few pieces.

@@ -5,10 +5,13 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "json/strict.hpp"
+#include "robot/description_words.hpp"
 #include "robot/mistakes.hpp"
+#include "takt/robot/actuator_space.hpp"
 #include "takt/robot/bus_plan.hpp"
 #include "takt/robot/drive_protocol.hpp"
 
@@ -19,14 +22,6 @@ using json::Object;
 using json::Range;
 using json::Value;
 
-constexpr std::size_t max_buses = 16;
-
-constexpr std::array<std::pair<std::string_view, JointKind>, 3> joint_kinds{
-    {{"rotary", JointKind::rotary}, {"linear", JointKind::linear}, {"continuous", JointKind::continuous}}};
-constexpr std::array<std::pair<std::string_view, SafeBehaviour>, 2> safe_behaviours{
-    {{"hold", SafeBehaviour::hold}, {"release", SafeBehaviour::release}}};
-constexpr std::array<std::pair<std::string_view, rt::OverrunPolicy>, 2> overrun_policies{
-    {{"skip", rt::OverrunPolicy::skip}, {"catch_up", rt::OverrunPolicy::catch_up}}};
 constexpr std::uint64_t largest_overrun_limit = 1'000'000;
 /// A loop that is a little late sends a second request before the first answer can arrive.
 constexpr Duration::rep least_silence = 2;  // periods
@@ -41,6 +36,7 @@ class Loader {
     if (!document) return tl::unexpected(to_mistakes({document.error()}));
     read_robot(*document);
     if (mistakes_.empty()) check_bus_loads();
+    if (mistakes_.empty()) check_transmissions();
     if (mistakes_.empty()) return std::move(robot_);
     return tl::unexpected(to_mistakes(mistakes_.list()));
   }
@@ -70,6 +66,12 @@ class Loader {
         read_joint((*joints)[i], json::child(object.at("joints"), i));
     }
     if (const Value* groups = object.find("groups")) read_groups(*groups, object.at("groups"));
+    for_each(object, "mimics", max_mimics, [&](const Value& mimic, const std::string& where) {  //
+      read_mimic(mimic, where);
+    });
+    for_each(object, "transmissions", max_joints, [&](const Value& transmission, const std::string& where) {
+      read_transmission(transmission, where);
+    });
     object.finish();
   }
 
@@ -313,6 +315,109 @@ class Loader {
     object.finish();
   }
 
+  /// Calls read(entry, its place) for each entry of an optional list.
+  template <class Read>
+  void for_each(Object& object, std::string_view key, std::size_t most, const Read& read) {
+    const Value* list = object.find(key);
+    if (list == nullptr) return;
+    if (!list->is_array() || list->size() > most) {
+      mistakes_.add(object.at(key), fmt::format("must be a list of at most {} entries", most));
+      return;
+    }
+    for (std::size_t i = 0; i < list->size(); ++i) read((*list)[i], json::child(object.at(key), i));
+  }
+
+  /// The joint that a required key names. std::nullopt and a mistake if there is none.
+  std::optional<std::size_t> read_joint_name(Object& object, std::string_view key) {
+    std::string name;
+    object.required_name(key, name);
+    if (name.empty() || robot_.joints.empty()) return std::nullopt;  // its mistake is listed already
+    const auto joint = robot_.find_joint(name);
+    if (!joint) mistakes_.add(object.at(key), fmt::format("there is no joint {}", name));
+    return joint;
+  }
+
+  void read_mimic(const Value& value, const std::string& where) {
+    MimicDescription mimic;
+    Object object(value, where, mistakes_);
+    object.required_name("name", mimic.name);
+    const bool is_taken =
+        std::any_of(robot_.mimics.begin(), robot_.mimics.end(),
+                    [&](const MimicDescription& other) { return other.name == mimic.name; });
+    if (!mimic.name.empty() && (is_taken || robot_.find_joint(mimic.name)))
+      mistakes_.add(object.at("name"), fmt::format("another joint has the name {}", mimic.name));
+    object.word<JointKind>("kind", mimic.kind, joint_kinds);
+    mimic.joint = read_joint_name(object, "joint").value_or(0);
+    object.number("multiplier", mimic.multiplier, Range::between(-huge_number, huge_number));
+    object.number("offset", mimic.offset, Range::between(-huge_number, huge_number));
+    object.finish();
+    robot_.mimics.push_back(std::move(mimic));
+  }
+
+  void read_transmission(const Value& value, const std::string& where) {
+    TransmissionDescription transmission;
+    Object object(value, where, mistakes_);
+    object.required_name("name", transmission.name);
+    object.required_word<TransmissionKind>("type", transmission.kind, transmission_kinds);
+    const std::size_t count = joint_count(transmission.kind);
+    for_each_of(object, "joints", count, [&](const Value& joint, const std::string& at) {
+      transmission.joints.push_back(read_transmission_joint(joint, at));
+    });
+    for_each_of(object, "actuators", count, [&](const Value& actuator, const std::string& at) {
+      transmission.actuators.push_back(read_transmission_actuator(actuator, at));
+    });
+    object.finish();
+    robot_.transmissions.push_back(std::move(transmission));
+  }
+
+  /// The same for a required list of exactly `count` entries.
+  template <class Read>
+  void for_each_of(Object& object, std::string_view key, std::size_t count, const Read& read) {
+    const Value* list = object.require(key);
+    if (list == nullptr) return;
+    if (!list->is_array() || list->size() != count)
+      mistakes_.add(object.at(key), fmt::format("must be a list of {}: this type has as many", count));
+    else
+      for_each(object, key, count, read);
+  }
+
+  TransmissionJoint read_transmission_joint(const Value& value, const std::string& where) {
+    TransmissionJoint joint;
+    Object object(value, where, mistakes_);
+    if (const auto found = read_joint_name(object, "name")) {
+      joint.joint = *found;
+      if (transmitted_.contains(*found))
+        mistakes_.add(object.at("name"), "this joint is in a transmission already");
+      transmitted_.insert(*found);
+    }
+    read_reduction(object, joint.reduction);
+    object.number("offset", joint.offset, Range::between(-huge_number, huge_number));
+    object.finish();
+    return joint;
+  }
+
+  TransmissionActuator read_transmission_actuator(const Value& value, const std::string& where) {
+    TransmissionActuator actuator;
+    Object object(value, where, mistakes_);
+    object.required_name("name", actuator.name);
+    if (!actuator.name.empty() && !actuators_.insert(actuator.name).second)
+      mistakes_.add(object.at("name"), fmt::format("another actuator has the name {}", actuator.name));
+    read_reduction(object, actuator.reduction);
+    object.finish();
+    return actuator;
+  }
+
+  void read_reduction(Object& object, double& reduction) {
+    object.number("reduction", reduction, Range::between(-huge_number, huge_number));
+    if (reduction == 0) mistakes_.add(object.at("reduction"), "must not be zero");
+  }
+
+  /// Rejects reductions from which no exact conversion can be computed.
+  void check_transmissions() {
+    if (const auto space = ActuatorSpace::create(robot_); !space)
+      mistakes_.add("/transmissions", space.error().message);
+  }
+
   void read_groups(const Value& value, const std::string& where) {
     if (!value.is_object()) {
       mistakes_.add(where, "must be an object: a list of joint names for each group");
@@ -347,6 +452,8 @@ class Loader {
   json::Mistakes mistakes_{max_mistakes};
   RobotDescription robot_;
   std::map<std::tuple<std::size_t, std::uint8_t, std::uint8_t>, std::string> addresses_;
+  std::set<std::size_t> transmitted_;  ///< joints of transmissions
+  std::set<std::string> actuators_;
 };
 
 }  // namespace

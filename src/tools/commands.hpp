@@ -13,6 +13,7 @@ void add_launch(CLI::App& app);
 void add_component(CLI::App& app);
 void add_new(CLI::App& app);
 void add_serve(CLI::App& app);
+void add_import(CLI::App& app);
 void add_check(CLI::App& app);
 void add_jog(CLI::App& app);
 void add_simulate(CLI::App& app);

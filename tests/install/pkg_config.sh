@@ -22,6 +22,12 @@ consumer takt-core core
 "$scratch/core"
 consumer takt main
 "$scratch/main"
+if [ -n "$(find "$prefix" -name takt-urdf.pc)" ]; then
+  mkdir -p "$scratch/urdf"
+  # shellcheck disable=SC2046 # the flags are words
+  "$compiler" -std=c++20 "$here/urdf_consumer/main.cpp" -o "$scratch/urdf/main" $(pkg-config --cflags --libs takt-urdf)
+  "$scratch/urdf/main"
+fi
 
 # For a processor with fused multiply-add; run where this is one.
 runs=1

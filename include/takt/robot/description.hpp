@@ -79,6 +79,58 @@ struct JointDescription {
               channel, drive, following_error, goal_tolerance, plant)
 };
 
+/// A joint without a drive. It follows a joint of the robot, as the second finger of a gripper does:
+/// position = multiplier * position of that joint + offset. robot/joint_coupling.hpp computes its state.
+struct MimicDescription {
+  std::string name;
+  JointKind kind = JointKind::rotary;  ///< of a linear joint, read m for rad below
+  std::size_t joint = 0;               ///< the followed joint: an index into RobotDescription::joints
+  double multiplier = 1;  ///< rad of this joint for each rad of the followed joint (per m if that is linear)
+  double offset = 0;      ///< rad: the position of this joint when the followed joint is at 0
+
+  TAKT_FIELDS(MimicDescription, name, kind, joint, multiplier, offset)
+};
+
+/// The mechanism of a transmission. control/transmission.hpp has the equations.
+enum class TransmissionKind : std::uint8_t {
+  simple,        ///< one actuator, one joint
+  differential,  ///< two actuators move one joint together, and the other joint against each other
+  four_bar,      ///< two actuators at the base; the first one also moves the second joint
+};
+
+/// A joint of a transmission.
+struct TransmissionJoint {
+  std::size_t joint = 0;  ///< index into RobotDescription::joints
+  double reduction = 1;   ///< of the gear at the joint; negative reverses the direction; never 0
+  double offset = 0;      ///< rad (m for linear joints): the position of the joint at actuator position 0
+
+  TAKT_FIELDS(TransmissionJoint, joint, reduction, offset)
+};
+
+/// An actuator of a transmission.
+struct TransmissionActuator {
+  std::string name;
+  double reduction = 1;  ///< of the gear at the actuator; negative reverses the direction; never 0
+
+  TAKT_FIELDS(TransmissionActuator, name, reduction)
+};
+
+/// The mechanism between joints and the actuators that move them. robot/actuator_space.hpp converts
+/// positions, velocities and efforts.
+struct TransmissionDescription {
+  std::string name;
+  TransmissionKind kind = TransmissionKind::simple;
+  std::vector<TransmissionJoint> joints;        ///< one for a simple transmission, otherwise two
+  std::vector<TransmissionActuator> actuators;  ///< as many as joints
+
+  TAKT_FIELDS(TransmissionDescription, name, kind, joints, actuators)
+};
+
+/// The number of joints, and of actuators, of a transmission.
+[[nodiscard]] constexpr std::size_t joint_count(TransmissionKind kind) noexcept {
+  return kind == TransmissionKind::simple ? 1 : 2;
+}
+
 /// A named set of joints.
 struct GroupDescription {
   std::string name;
@@ -100,9 +152,11 @@ struct RobotDescription {
   std::vector<BusDescription> buses;
   std::vector<JointDescription> joints;
   std::vector<GroupDescription> groups;
+  std::vector<MimicDescription> mimics;                ///< joints that follow others
+  std::vector<TransmissionDescription> transmissions;  ///< a joint is in at most one of them
 
   TAKT_FIELDS(RobotDescription, name, period, overrun, overrun_limit, feedback_timeout, goal_time, buses,
-              joints, groups)
+              joints, groups, mimics, transmissions)
 
   /// The feedback timeout as a number of requests, one in each executed cycle; at least 1. A drive that
   /// leaves so many in a row unanswered is silent. A loop that paused sent no requests, so its pause does not

@@ -58,7 +58,21 @@
 //       "torque_limit": 50, "bandwidth": 60, "start": 0                       N m, rad/s, rad (default: the
 //     }                                                                       allowed position nearest to 0)
 //   }],
-//   "groups": {"arm": ["elbow"]}      optional: names for sets of joints
+//   "groups": {"arm": ["elbow"]},     optional: names for sets of joints
+//   "mimics": [{                      optional: joints without a drive, each with a name of its own
+//     "name": "right_finger",
+//     "kind": "linear",               optional, as above
+//     "joint": "left_finger",         the joint that it follows:
+//     "multiplier": 1, "offset": 0    position = multiplier * position of that joint + offset; optional
+//   }],
+//   "transmissions": [{               optional: mechanisms between joints and actuators
+//     "name": "wrist",
+//     "type": "differential",         or "four_bar", with two joints and two actuators each; or "simple"
+//     "joints": [                     with one of each. A joint is in at most one transmission
+//       {"name": "flex", "reduction": 1, "offset": 0},     optional: 1; rad at actuator position 0: 0.
+//       {"name": "roll", "reduction": -1}],                A negative reduction reverses; 0 is a mistake
+//     "actuators": [{"name": "left_motor", "reduction": 60}, {"name": "right_motor", "reduction": 60}]
+//   }]
 // }
 //
 // Names are 1 to 128 bytes of UTF-8 without control characters.
@@ -90,6 +104,10 @@ struct Mistake {
 /// The same from a file. A file that cannot be read, or is larger than 4 MiB, is a mistake too.
 [[nodiscard]] tl::expected<RobotDescription, std::vector<Mistake>> load_robot_file(
     const std::string& path, std::span<const DriveProtocol* const> protocols);
+
+/// The description as a file of the schema above. Loading it gives the same description again.
+/// `robot` must be one that a file can express. Allocates; not real-time safe.
+[[nodiscard]] std::string to_json(const RobotDescription& robot);
 
 /// One mistake as a line of text: "/joints/3/limits/velocity: -1 is not above 0", or "line 12: ..." for a
 /// syntax error.

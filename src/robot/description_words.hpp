@@ -1,0 +1,39 @@
+// The words and bounds of the schema of robot files, shared by its reader and its writer.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "takt/robot/description.hpp"
+
+namespace takt::robot {
+
+template <class Enum, std::size_t count>
+using Words = std::array<std::pair<std::string_view, Enum>, count>;
+
+inline constexpr Words<JointKind, 3> joint_kinds{
+    {{"rotary", JointKind::rotary}, {"linear", JointKind::linear}, {"continuous", JointKind::continuous}}};
+inline constexpr Words<SafeBehaviour, 2> safe_behaviours{
+    {{"hold", SafeBehaviour::hold}, {"release", SafeBehaviour::release}}};
+inline constexpr Words<rt::OverrunPolicy, 2> overrun_policies{
+    {{"skip", rt::OverrunPolicy::skip}, {"catch_up", rt::OverrunPolicy::catch_up}}};
+inline constexpr Words<TransmissionKind, 3> transmission_kinds{
+    {{"simple", TransmissionKind::simple},
+     {"differential", TransmissionKind::differential},
+     {"four_bar", TransmissionKind::four_bar}}};
+
+/// The word of a value; empty if it has none.
+template <class Enum, std::size_t count>
+[[nodiscard]] constexpr std::string_view word_of(const Words<Enum, count>& words, Enum value) noexcept {
+  for (const auto& [word, meaning] : words) {
+    if (meaning == value) return word;
+  }
+  return {};
+}
+
+inline constexpr std::size_t max_buses = 16;
+inline constexpr std::size_t max_mimics = 256;
+
+}  // namespace takt::robot
