@@ -45,6 +45,7 @@ Manager::Manager(const RobotDescription& robot, ManagerOptions options)
       feedback_(robot.joints.size()),
       commands_(robot.joints.size()),
       references_(robot.joints.size()),
+      mimics_(JointCoupling::create(robot).value_or(JointCoupling(robot.joints.size()))),
       by_number_(options_.max_controllers) {
   running_.reserve(options_.max_controllers);
   joints_.reserve(robot.joints.size());
@@ -75,6 +76,15 @@ Manager::Manager(const RobotDescription& robot, ManagerOptions options)
     add_command("effort", effort, made.wanted_.effort, CommandMode::effort, true);
     add_command("acceleration", position + "/s^2", made.wanted_.motion.acceleration, CommandMode::position,
                 false);
+  }
+  if (robot.mimics.empty()) return;
+  for (auto& numbers : coupled_) numbers.resize(robot.joints.size());
+  for (auto& numbers : followers_) numbers.resize(robot.mimics.size());
+  for (std::size_t i = 0; i < robot.mimics.size(); ++i) {
+    const std::string unit = robot.mimics[i].kind == JointKind::linear ? "m" : "rad";
+    const std::string& name = robot.mimics[i].name;
+    (void)table_.add(InterfaceTable::StateRow{name + "/position", unit, &followers_[0][i]});
+    (void)table_.add(InterfaceTable::StateRow{name + "/velocity", unit + "/s", &followers_[1][i]});
   }
 }
 

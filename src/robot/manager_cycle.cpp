@@ -52,6 +52,7 @@ void Manager::begin(Time now, Duration measured, std::uint64_t missed) noexcept 
     if (joint.sent_mode_ != CommandMode::position) joint.reference_.position = joint.feedback_->position;
     references_[joint.index_] = joint.reference_;
   }
+  move_mimics();
   const auto fault = supervisor_.begin(feedback_, missed, references_);
   for (Joint& joint : joints_) {
     if (!supervisor_.restarts(joint.index_)) continue;
@@ -71,6 +72,16 @@ void Manager::keep_finite(JointFeedback& now, const JointFeedback& before) noexc
   now.effort = before.effort;
   now.stamp = before.stamp;
   now.heard = before.heard;
+}
+
+void Manager::move_mimics() noexcept {
+  if (followers_[0].empty()) return;
+  for (std::size_t i = 0; i < joints_.size(); ++i) {
+    coupled_[0][i] = feedback_[i].position;
+    coupled_[1][i] = feedback_[i].velocity;
+  }
+  mimics_.positions(coupled_[0], followers_[0]);
+  mimics_.rates(coupled_[1], followers_[1]);
 }
 
 void Manager::read_devices() noexcept {

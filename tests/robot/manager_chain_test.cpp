@@ -1,6 +1,7 @@
 // Chains, fallbacks, devices and modes under the manager.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <atomic>
 #include <limits>
 #include <memory>
@@ -267,6 +268,24 @@ TEST_CASE("structs and numbers of devices are found by name, and mistakes list w
   CHECK_FALSE(managed.manager.load(Probe::of("a", {})).has_value());
   Board twin("board");
   CHECK(managed.manager.add(twin).error().error == Errc::duplicate_name);
+}
+
+TEST_CASE("a mimic joint is a state that follows its joint") {
+  auto robot = test::robot_of({"finger"});
+  robot.mimics.push_back({.name = "other_finger", .joint = 0, .multiplier = -2, .offset = 0.5});
+  Managed managed(robot);
+  std::array<StateHandle, 2> seen;
+  auto reader = std::make_shared<Probe>("reader", [&](Probe&, Resources& resources) -> SetupResult<void> {
+    seen = {resources.state("other_finger/position").value(),
+            resources.state("other_finger/velocity").value()};
+    return {};
+  });
+  REQUIRE(managed.manager.load(reader).has_value());
+  managed.drives.feedback[0].position = 0.25;
+  managed.drives.feedback[0].velocity = 1;
+  managed.cycle();
+  CHECK(seen[0].get() == 0);
+  CHECK(seen[1].get() == -2);
 }
 
 TEST_CASE("a command that nobody owns gets its safe value") {

@@ -30,6 +30,7 @@
 // same ones are activated in one cycle, from the measured state.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -54,6 +55,7 @@
 #include "takt/robot/error.hpp"
 #include "takt/robot/interfaces.hpp"
 #include "takt/robot/joint.hpp"
+#include "takt/robot/joint_coupling.hpp"
 #include "takt/robot/supervisor.hpp"
 #include "takt/rt/periodic_loop.hpp"
 #include "takt/shm/spsc_ring.hpp"
@@ -156,7 +158,7 @@ struct ManagerEvent {
 /// The manager. Set-up functions may be called from any thread but the cycle's, and are not real-time safe.
 class Manager {
  public:
-  /// Sizes all memory for the robot, which may have any number of joints.
+  /// Sizes all memory for the robot, which may have any number of joints. Its mimic joints are states.
   explicit Manager(const RobotDescription& robot, ManagerOptions options = {});
   /// No thread may run the cycle any more.
   ~Manager();
@@ -287,6 +289,7 @@ class Manager {
   void adopt(std::vector<CommandCell>& cells) noexcept;
   static void keep_finite(JointFeedback& now, const JointFeedback& before) noexcept;
   void read_devices() noexcept;
+  void move_mimics() noexcept;
   void retry(DeviceRow& row) noexcept;
   void lose(DeviceRow& row) noexcept;
   void suspend() noexcept;
@@ -333,8 +336,11 @@ class Manager {
   std::vector<JointCommand> commands_;
   std::vector<MotionState> references_;
   std::vector<Joint> joints_;
-  std::vector<Entry*> running_;    ///< all entries, in their order; the cycle's list
-  std::vector<Entry*> by_number_;  ///< index: owner number; null: free
+  JointCoupling mimics_;
+  std::array<std::vector<double>, 2> coupled_;    ///< positions and velocities of all joints
+  std::array<std::vector<double>, 2> followers_;  ///< of the mimic joints
+  std::vector<Entry*> running_;                   ///< all entries, in their order; the cycle's list
+  std::vector<Entry*> by_number_;                 ///< index: owner number; null: free
   std::vector<CommandCell> cells_;
   shm::SpscRing<ManagerEvent> events_{256};
   SwitchJob* pending_ = nullptr;  ///< the switch whose modes are changing
