@@ -153,6 +153,18 @@ SetupResult<void> Manager::add(Device& device, const DeviceConfig& config) {
   return {};
 }
 
+SetupResult<void> Manager::reset_device(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  const auto row = std::ranges::find(devices_, name, [](const DeviceRow& r) { return r.device->name(); });
+  if (row == devices_.end())
+    return fail(Errc::no_such_device, "no device \"" + std::string(name) + "\" was added");
+  Status status;
+  if (row->device->state() == component::ComponentState::error) status = device_context_.reset(*row->device);
+  if (status) status = device_context_.activate(*row->device);
+  if (!status) return fail(status.error(), std::string(name) + " cannot be led back to active");
+  return {};
+}
+
 HardwareCounters Manager::counters() const noexcept {
   HardwareCounters sum;
   for (const DeviceRow& row : devices_) {

@@ -200,12 +200,17 @@ void Manager::take(Entry& entry) noexcept {
       entry.controller->on_lent(claim.joint);
       continue;
     }
+    CommandMode mode = claim.mode;
     if (joint.owner_ != nobody) {
       joint.lender_ = joint.owner_;
-      by_number_[joint.lender_]->controller->on_lent(claim.joint);
+      Entry& other = *by_number_[joint.lender_];
+      const auto its = std::ranges::find(other.joints, claim.joint, &Entry::JointClaim::joint);
+      // Two exclusive owners share the joint, by a policy that permits it: the lowest mode is the drive's.
+      if (its->kind == ClaimKind::exclusive) mode = std::min(mode, joint.mode_);
+      if (its->kind == ClaimKind::lending) other.controller->on_lent(claim.joint);
     }
     joint.owner_ = entry.number;
-    joint.mode_ = claim.mode;
+    joint.mode_ = mode;
     joint.trusted_ = entry.controller->keeps_limits();
     joint.driven_ = false;
   }

@@ -236,7 +236,9 @@ void Manager::continue_switch() noexcept {
   if (progress == ModeProgress::ongoing && cycle_ < job.deadline) return;
   pending_ = nullptr;
   if (progress == ModeProgress::done) return finish_switch(job);
-  job.error = progress == ModeProgress::failed ? Errc::device_refuses : Errc::switch_timed_out;
+  job.error = suspended_                         ? Errc::changed_meanwhile
+              : progress == ModeProgress::failed ? Errc::device_refuses
+                                                 : Errc::switch_timed_out;
   undo(job, 0);
 }
 

@@ -240,6 +240,15 @@ TEST_CASE("a lost device ends exactly the controllers that use it, and comes bac
   managed.cycles(25);
   CHECK(board.state() == component::ComponentState::active);
   CHECK(managed.start("reader").has_value());
+  // By hand, too.
+  board.answer = fail(Errc::device_lost);
+  managed.cycle();
+  CHECK(managed.state_of("reader") == ControllerState::inactive);
+  board.answer = {};
+  REQUIRE(managed.manager.reset_device("board").has_value());
+  managed.cycle();
+  CHECK(managed.start("reader").has_value());
+  CHECK(managed.manager.reset_device("bord").error().error == Errc::no_such_device);
 }
 
 TEST_CASE("structs and numbers of devices are found by name, and mistakes list what there is") {

@@ -33,6 +33,7 @@ enum class Errc : std::uint16_t {
   rolled_back = 21,
   result_late = 22,
   finished = 23,
+  no_such_device = 24,
 };
 
 /// Returns this room's number, for Error.
@@ -87,6 +88,8 @@ enum class Errc : std::uint16_t {
       return "the controller's worker gave no result for too many cycles";
     case Errc::finished:
       return "the controller has done its work";
+    case Errc::no_such_device:
+      return "the manager has no device with this name";
   }
   return "unknown robot error";
 }

@@ -171,6 +171,9 @@ class Manager {
   /// of the device.
   [[nodiscard]] SetupResult<void> add(Device& device, const DeviceConfig& config = {});
 
+  /// Leads a lost device back to active. Errors: no_such_device; those of its on_reset() and on_activate().
+  [[nodiscard]] SetupResult<void> reset_device(std::string_view name);
+
   /// Loads a controller, inactive. Controllers whose inputs it commands, and its fallbacks, are loaded
   /// before. Errors: duplicate_name, no_such_controller (a fallback); those of Component::initialize() and
   /// on_configure(); component::Errc::bad_rate, too_many_components.
