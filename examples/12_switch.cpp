@@ -1,15 +1,15 @@
-// Controllers that replace each other while the arm holds still or moves, an emergency stop, and its recovery.
-// The shoulder of a simulated arm, in virtual time:
+// Controllers that replace each other while the arm holds still or moves, an emergency stop, and its
+// recovery. The shoulder of a simulated arm, in virtual time:
 //
-//     0 s  "wave" moves it by velocity          3 s  an emergency stop (category 1): bounded stop, power off
-//     2 s  a switch to "hold": it holds still   4 s  a reset: "wave" begins again, from where the joint is
-//     2.5 s  a switch back to "wave"            5.5 s  "wave" fails; its fallback "hold" acts in the same cycle
+//     0 s    "wave" moves it by velocity         3 s    an emergency stop (category 1): power off at rest
+//     2 s    a switch to "hold"                  4 s    a reset: "wave" begins again, from where it is
+//     2.5 s  a switch back to "wave"             5.5 s  "wave" fails; its fallback "hold" acts at once
 //
 //     12_switch [ROBOT.json]      default: examples/robots/mit_arm3.json
 //
-// Prints time (s), position (rad), velocity (rad/s), whether the drive has power, and which controller runs (0
-// none, 1 wave, 2 hold); 12_switch.gp draws them. Prints the events to the standard error. Exit code: 0 if all
-// went so.
+// Prints time (s), position (rad), velocity (rad/s), whether the drive has power, and which controller runs
+// (0 none, 1 wave, 2 hold); 12_switch.gp draws them. Prints the events to the standard error. Exit code: 0 if
+// all went so.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
