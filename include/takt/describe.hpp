@@ -8,6 +8,7 @@
 #include "takt/can/error.hpp"
 #include "takt/component/error.hpp"
 #include "takt/control/error.hpp"
+#include "takt/controllers/error.hpp"
 #include "takt/core/error.hpp"
 #include "takt/mobile/error.hpp"
 #include "takt/motion/error.hpp"
@@ -45,6 +46,8 @@ namespace takt {
       return describe(static_cast<component::Errc>(error.code));
     case Room::robot:
       return describe(static_cast<robot::Errc>(error.code));
+    case Room::controllers:
+      return describe(static_cast<controllers::Errc>(error.code));
     case Room::motion:
       return describe(static_cast<motion::Errc>(error.code));
     case Room::record:
@@ -59,7 +62,6 @@ namespace takt {
       return describe(static_cast<secure::Errc>(error.code));
     case Room::none:
     case Room::core:
-    case Room::controllers:
     case Room::capi:
       break;
   }
