@@ -23,6 +23,9 @@ enum class Errc : std::uint16_t {
   bad_rotation = 11,
   bad_record = 12,
   bad_sweep = 13,
+  wrong_joint_count = 50,
+  unstable = 51,
+  not_active = 52,
 };
 
 /// Returns this room's number, for Error.
@@ -57,6 +60,12 @@ enum class Errc : std::uint16_t {
       return "the record has too few samples, lengths that differ, or no excitation";
     case Errc::bad_sweep:
       return "the numbers make no sweep";
+    case Errc::wrong_joint_count:
+      return "the controller cannot work with this number of joints";
+    case Errc::unstable:
+      return "the period is too long for this mass, damping and stiffness";
+    case Errc::not_active:
+      return "the controller is not active";
   }
   return "unknown controllers error";
 }
