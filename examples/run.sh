@@ -105,6 +105,8 @@ draw 03_pid_tuning pid
 draw 04_odometry odometry
 draw 06_can_drive can_drive
 draw 07_vehicle vehicle
+draw 12_switch switch
+draw 13_mobile_base base
 $experiment table "$demo" || status=1
 cat <<END
 

@@ -22,6 +22,9 @@ enum class Errc : std::uint16_t {
   no_measurement = 10,
   bad_record = 11,
   bad_sweep = 12,
+  wrong_joint_count = 13,
+  unstable = 14,
+  not_active = 15,
 };
 
 /// Returns this room's number, for Error.
@@ -54,6 +57,12 @@ enum class Errc : std::uint16_t {
       return "the record has too few samples, lengths that differ, or no excitation";
     case Errc::bad_sweep:
       return "the numbers make no sweep";
+    case Errc::wrong_joint_count:
+      return "the controller cannot work with this number of joints";
+    case Errc::unstable:
+      return "the period is too long for this mass, damping and stiffness";
+    case Errc::not_active:
+      return "the controller is not active";
   }
   return "unknown controllers error";
 }
