@@ -1,5 +1,6 @@
 // A mobile base with two driven wheels, from the ready-made controllers, in virtual time. A sender commands
-// twists at 20 Hz: a straight line, an arc, a turn on the spot. After 8 s it falls silent, and the base brakes.
+// twists at 20 Hz: a straight line, an arc, a turn on the spot. After 8 s it falls silent, and the base
+// brakes.
 //
 // Prints time (s), pose (m, m, rad) by odometry, speed (m/s) and rotation (rad/s) by odometry, and both as
 // commanded; 13_mobile_base.gp draws them. Exit code: 0 if the base stands where it should.
