@@ -34,6 +34,14 @@ std::string_view to_string(ControllerState state) noexcept {
   return index < names.size() ? names[index] : std::string_view();
 }
 
+std::string_view to_string(ManagerEvent::Kind kind) noexcept {
+  constexpr std::array<std::string_view, 6> names = {"controller_failed", "controller_ended",
+                                                     "fallback_started",  "device_lost",
+                                                     "device_returned",   "activation_failed"};
+  const auto index = static_cast<std::size_t>(kind);
+  return index < names.size() ? names[index] : std::string_view();
+}
+
 Manager::Manager(const RobotDescription& robot, ManagerOptions options)
     : robot_(robot),
       options_(std::move(options)),
@@ -397,8 +405,7 @@ ControllerStatus Manager::status_of(const Entry& entry, std::span<const componen
   status.config = entry.config;
   status.reads = entry.needs.states;
   for (const auto& claim : entry.joints) {
-    status.claims.push_back(joints_[claim.joint].name() + " (" + std::string(to_string(claim.mode)) +
-                            ")");
+    status.claims.push_back(joints_[claim.joint].name() + " (" + std::string(to_string(claim.mode)) + ")");
   }
   status.claims.insert(status.claims.end(), entry.needs.commands.begin(), entry.needs.commands.end());
   const auto row = std::ranges::find(rows, entry.controller.get(), &component::Participant::component);
