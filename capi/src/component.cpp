@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "boundary.hpp"
+#include "callbacks.hpp"
 #include "takt/component/connection.hpp"
 #include "takt/component/context_thread.hpp"
 #include "takt/component/drivers.hpp"
@@ -29,7 +30,10 @@ using takt::SetupResult;
 using takt::Status;
 using takt::capi::Errc;
 using takt::capi::guarded;
+using takt::capi::to_cycle;
 using takt::capi::to_duration;
+using takt::capi::to_error;
+using takt::capi::to_result;
 using takt::capi::to_status;
 using takt::capi::to_time;
 using takt::capi::write_text;
@@ -52,34 +56,16 @@ struct takt_connection {
 
 namespace {
 
-/// The error of a status that a callback in C has returned.
-[[nodiscard]] Error to_error(std::int32_t status) noexcept {
-  const std::uint32_t number = 0 - static_cast<std::uint32_t>(status);  // TAKT_STATUS() is negative
-  return {static_cast<takt::Room>(number >> 16), static_cast<std::uint16_t>(number)};
-}
-[[nodiscard]] Status to_result(std::int32_t status) noexcept {
-  if (status == TAKT_OK) return {};
-  return fail(to_error(status));
-}
-
-[[nodiscard]] takt_cycle to_cycle(const component::CycleTime& time) noexcept {
-  return {time.time.time_since_epoch().count(), time.period.count(), time.measured.count(), time.index};
-}
-
 /// Hands the explanation of a set-up error to the caller.
-[[nodiscard]] Status told(const SetupError& error, char* text, std::size_t size) noexcept {
-  write_text(error.message, text, size);
-  return fail(error.error);
-}
 template <class T>
 [[nodiscard]] Status told(const SetupResult<T>& result, char* text, std::size_t size) noexcept {
-  return result ? Status() : told(result.error(), text, size);
+  return result ? Status() : takt::capi::refuse(result.error(), text, size);
 }
 
 [[nodiscard]] component::ComponentMetadata metadata_of(const takt_component_type& type) noexcept {
-  const auto text = [](const char* from) { return std::string_view(from != nullptr ? from : ""); };
-  return {text(type.type), text(type.version), text(type.vendor), text(type.category),
-          text(type.description)};
+  using takt::capi::to_text;
+  return {to_text(type.type), to_text(type.version), to_text(type.vendor), to_text(type.category),
+          to_text(type.description)};
 }
 
 /// The fields of a type without which nothing can be made.
