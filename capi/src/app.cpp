@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "boundary.hpp"
+#include "robot_handle.hpp"
 #include "takt/app/robot.hpp"
 #include "takt/drives/registry.hpp"
 #include "takt/motion/server.hpp"
@@ -22,14 +23,15 @@ namespace app = takt::app;
 namespace motion = takt::motion;
 using takt::fail;
 using takt::Result;
-using takt::SetupError;
 using takt::Status;
 using takt::capi::check_size;
 using takt::capi::Errc;
 using takt::capi::guarded;
+using takt::capi::refuse;
 using takt::capi::to_status;
 using takt::capi::write_struct;
 using takt::capi::write_text;
+using takt::capi::write_whole;
 
 namespace {
 
@@ -81,20 +83,6 @@ constexpr std::size_t state_required = sizeof(takt_robot_state);
 constexpr int default_priority = 80;
 
 std::string text_or_nothing(const char* text) { return text == nullptr ? "" : text; }
-
-/// Writes what is wrong, and returns its number.
-Status refuse(const SetupError& error, char* text, std::size_t size) noexcept {
-  write_text(error.message, text, size);
-  return fail(error.error);
-}
-
-/// The whole text with a NUL behind it. *length is written in any case.
-Status write_whole(const std::string& text, char* to, std::size_t size, std::size_t* length) noexcept {
-  if (length != nullptr) *length = text.size();
-  if (text.size() >= size) return fail(Errc::buffer_too_small);
-  std::memcpy(to, text.c_str(), text.size() + 1);
-  return {};
-}
 
 Result<takt::rt::ThreadConfig> read_thread(const takt_robot_options& options) {
   takt::rt::Want want = takt::rt::Want::off;
@@ -163,6 +151,8 @@ void fetch_reports(takt_robot& robot) {
 }
 
 }  // namespace
+
+takt::app::Robot& takt::capi::robot_of(takt_robot& handle) noexcept { return *handle.robot; }
 
 void takt_robot_options_init(takt_robot_options* options) {
   if (options == nullptr) return;

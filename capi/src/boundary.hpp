@@ -17,6 +17,7 @@
 #include "takt.h"
 #include "takt/core/error.hpp"
 #include "takt/core/joint.hpp"
+#include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
 #include "takt/trajectory/trajectory.hpp"
 
@@ -60,6 +61,21 @@ template <class Function>
   const bool said = why == nullptr || size == 0 || *why != '\0';
   if (status != TAKT_OK && !said) write_text(takt_status_text(status), why, size);
   return status;
+}
+
+/// Writes what is wrong, and returns its number.
+[[nodiscard]] inline Status refuse(const SetupError& error, char* text, std::size_t size) noexcept {
+  write_text(error.message, text, size);
+  return fail(error.error);
+}
+
+/// Writes the whole text with a NUL behind it. *length is written in any case. Errors: buffer_too_small.
+[[nodiscard]] inline Status write_whole(std::string_view text, char* to, std::size_t size,
+                                        std::size_t* length) noexcept {
+  if (length != nullptr) *length = text.size();
+  if (text.size() >= size) return fail(Errc::buffer_too_small);
+  write_text(text, to, size);
+  return {};
 }
 
 /// No structure of any version is larger; a larger struct_size was never initialised.

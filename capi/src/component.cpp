@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "boundary.hpp"
+#include "callbacks.hpp"
 #include "component.hpp"
 #include "takt/component/connection.hpp"
 #include "takt/component/context_thread.hpp"
@@ -29,7 +30,9 @@ using takt::Status;
 using takt::capi::Errc;
 using takt::capi::guarded;
 using takt::capi::metadata_of;
+using takt::capi::to_cycle;
 using takt::capi::to_duration;
+using takt::capi::to_error;
 using takt::capi::to_result;
 using takt::capi::to_status;
 using takt::capi::to_time;

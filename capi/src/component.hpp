@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "boundary.hpp"
+#include "callbacks.hpp"
 #include "takt/component.h"
 #include "takt/component/component.hpp"
 #include "takt/component/opaque_port.hpp"
@@ -52,34 +53,15 @@ struct takt_required_service final : private takt::capi::InterfaceName, takt::co
 
 namespace takt::capi {
 
-/// The error of a status that a callback in C has returned.
-[[nodiscard]] inline Error to_error(std::int32_t status) noexcept {
-  const std::uint32_t number = 0 - static_cast<std::uint32_t>(status);  // TAKT_STATUS() is negative
-  return {static_cast<Room>(number >> 16), static_cast<std::uint16_t>(number)};
-}
-[[nodiscard]] inline Status to_result(std::int32_t status) noexcept {
-  if (status == TAKT_OK) return {};
-  return fail(to_error(status));
-}
-
-[[nodiscard]] inline takt_cycle to_cycle(const component::CycleTime& time) noexcept {
-  return {time.time.time_since_epoch().count(), time.period.count(), time.measured.count(), time.index};
-}
-
 /// Hands the explanation of a set-up error to the caller.
-[[nodiscard]] inline Status told(const SetupError& error, char* text, std::size_t size) noexcept {
-  write_text(error.message, text, size);
-  return fail(error.error);
-}
 template <class T>
 [[nodiscard]] Status told(const SetupResult<T>& result, char* text, std::size_t size) noexcept {
-  return result ? Status() : told(result.error(), text, size);
+  return result ? Status() : refuse(result.error(), text, size);
 }
 
 [[nodiscard]] inline component::ComponentMetadata metadata_of(const takt_component_type& type) noexcept {
-  const auto text = [](const char* from) { return std::string_view(from != nullptr ? from : ""); };
-  return {text(type.type), text(type.version), text(type.vendor), text(type.category),
-          text(type.description)};
+  return {to_text(type.type), to_text(type.version), to_text(type.vendor), to_text(type.category),
+          to_text(type.description)};
 }
 
 /// The functions and metadata of a component of C, which its base needs.

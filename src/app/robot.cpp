@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <system_error>
 #include <thread>
@@ -12,6 +13,7 @@
 #include "app/loop_recorder.hpp"
 #include "app/state_watch.hpp"
 #include "takt/app/error.hpp"
+#include "takt/controllers/registry.hpp"
 #include "takt/drives/registry.hpp"
 #include "takt/motion/server.hpp"
 #include "takt/platform/hybrid_clock.hpp"
@@ -76,9 +78,10 @@ motion::GatewayOptions gateway_options(record::Recorder* recorder) {
 /// A motion server of this process, on a thread of its own.
 class OwnServer {
  public:
-  OwnServer(const robot::RobotDescription& robot, motion::Channels& channels, record::Recorder* recorder)
+  OwnServer(const robot::RobotDescription& robot, motion::Channels& channels, ControllerCommands& commands,
+            record::Recorder* recorder)
       : server_(robot, channels.requests, channels.events, channels.state,
-                options(robot, recorder, planner_)) {}
+                options(robot, commands, recorder)) {}
 
   /// The port on which it listens.
   [[nodiscard]] SetupResult<std::uint16_t> open(std::uint16_t port) {
@@ -95,15 +98,18 @@ class OwnServer {
   [[nodiscard]] const motion::ServerCounters& counters() const { return server_.counters(); }
 
  private:
-  static motion::ServerOptions options(const robot::RobotDescription& robot, record::Recorder* recorder,
-                                       platform::Worker& planner) {
+  [[nodiscard]] motion::ServerOptions options(const robot::RobotDescription& robot,
+                                              ControllerCommands& commands, record::Recorder* recorder) {
     motion::ServerOptions options = recording_options(robot, recorder);
-    options.executor = std::ref(planner);
+    options.executor = std::ref(planner_);
+    options.controllers = [&commands](const std::string& request) { return commands.request(request); };
+    options.controllers_executor = std::ref(commander_);
     return options;
   }
 
   platform::LineServer lines_;
   platform::Worker planner_;
+  platform::Worker commander_;  ///< waits for the cycle
   motion::Server server_;
   std::thread thread_;
 };
@@ -171,7 +177,8 @@ struct Robot::Parts {
     if (auto opened = open_recording(); !opened) return opened;
     observers.add(watch);
     loop.emplace(*options.clock, description, *options.hardware, channels, observers);
-    auto opened = open_front();
+    auto opened = load_controllers();
+    if (opened) opened = open_front();
     if (!opened) discard_recording();
     return opened;
   }
@@ -194,6 +201,40 @@ struct Robot::Parts {
     return {};
   }
 
+  /// Loads plug-ins and controllers, and starts the latter once the robot is ready.
+  SetupResult<void> load_controllers() {
+    std::string mistakes;
+    const auto note = [&](const std::string& where, const SetupError& error) {
+      mistakes += fmt::format("{}robot {}: {}: {}", mistakes.empty() ? "" : "\n", description.name, where,
+                              error.message);
+    };
+    for (const component::ComponentType& type : controllers::types()) static_cast<void>(library.add(type));
+    for (const component::ComponentType& type : options.types) {
+      if (auto added = library.add(type); !added) note("types", added.error());
+    }
+    for (const std::string& file : options.libraries) {
+      if (auto loaded = library.load(file, options.folders); !loaded) note("libraries", loaded.error());
+    }
+    commands.emplace(loop->manager(), library, options.folders);
+    robot::SwitchRequest begin;
+    const auto load = [&](const std::vector<robot::ControllerDescription>& list, const char* where) {
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        if (auto loaded = commands->load(list[i]); !loaded) {
+          note(fmt::format("{}/{}", where, i), loaded.error());
+        } else if (list[i].start) {
+          begin.start.push_back(list[i].name);
+        }
+      }
+    };
+    load(description.controllers, "/controllers");
+    load(options.controllers, "options.controllers");
+    if (mistakes.empty() && !begin.start.empty()) {
+      if (auto begun = loop->manager().switch_controllers(begin); !begun) note("/controllers", begun.error());
+    }
+    if (mistakes.empty()) return {};
+    return fail(Errc::bad_description, std::move(mistakes));
+  }
+
   SetupResult<void> open_front() {
     if (!options.serve_at.empty()) {
       host.emplace(description, channels, gateway_options(recorder.get()), gateway_thread(options.thread),
@@ -201,13 +242,25 @@ struct Robot::Parts {
       if (auto opened = host->open(); !opened) return opened;
       place = "serving at " + options.serve_at;
     } else if (options.port) {
-      server.emplace(description, channels, recorder.get());
+      server.emplace(description, channels, *commands, recorder.get());
       auto opened = server->open(*options.port);
       if (!opened) return tl::unexpected<SetupError>(std::move(opened.error()));
       port = *opened;
       place = fmt::format("listening on 127.0.0.1:{}", *port);
     }
     return {};
+  }
+
+  std::optional<ReportLine> next_event() {
+    if (unreported.empty()) {
+      for (ControllerEvent& event : commands->events_after(reported_event))
+        unreported.push_back(std::move(event));
+    }
+    if (unreported.empty()) return std::nullopt;
+    const ControllerEvent event = std::move(unreported.front());
+    unreported.pop_front();
+    reported_event = event.number;
+    return ReportLine{describe(event)};
   }
 
   /// Removes the recording of a robot that never ran: it would block the next one.
@@ -227,7 +280,11 @@ struct Robot::Parts {
   std::unique_ptr<record::Recorder> recorder;
   std::optional<LoopRecorder> loop_recorder;
   std::optional<CycleDrain> drain;
+  ComponentLibrary library;
   std::optional<motion::Loop<RunClock>> loop;
+  std::optional<ControllerCommands> commands;
+  std::uint64_t reported_event = 0;
+  std::deque<ControllerEvent> unreported;
   std::optional<OwnServer> server;
   std::optional<LoopHost> host;
   std::string place;
@@ -257,6 +314,8 @@ const robot::RobotDescription& Robot::description() const noexcept { return part
 Devices* Robot::devices() noexcept { return parts_->devices.get(); }
 const std::string& Robot::place() const noexcept { return parts_->place; }
 std::optional<std::uint16_t> Robot::port() const noexcept { return parts_->port; }
+robot::Manager& Robot::manager() noexcept { return parts_->loop->manager(); }
+ControllerCommands& Robot::controllers() noexcept { return *parts_->commands; }
 motion::Channels& Robot::channels() noexcept { return parts_->channels; }
 record::Recorder* Robot::recorder() noexcept { return parts_->recorder.get(); }
 void Robot::add_observer(motion::LoopObserver& observer) { parts_->observers.add(observer); }
@@ -280,6 +339,7 @@ std::optional<ReportLine> Robot::next_report() {
     return ReportLine{fmt::format("robot {}{}{}", motion::state_name(seen->state), why,
                                   motion::next_step(seen->state, seen->cause.reason))};
   }
+  if (auto line = parts_->next_event()) return line;
   return parts_->host ? parts_->host->next_report() : std::nullopt;
 }
 

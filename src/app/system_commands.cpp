@@ -4,11 +4,11 @@
 #include <array>
 #include <chrono>
 
+#include "app/command_words.hpp"
+#include "app/component_json.hpp"
 #include "app/system_parts.hpp"
-#include "component/parameter_value_json.hpp"
 #include "json/strict.hpp"
 #include "takt/app/shared_ports.hpp"
-#include "takt/component/kept_state.hpp"
 #include "takt/component/parameters_json.hpp"
 #include "takt/component/service.hpp"
 #include "takt/describe.hpp"
@@ -28,21 +28,6 @@ Value answer_of(const Status& status) {
 template <class T>
 Value answer_of(const SetupResult<T>& result) {
   return result ? Value{{"ok", true}} : refusal(result.error().message);
-}
-
-/// Takes the next word off the line.
-std::string_view take_word(std::string_view& line) {
-  const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
-  line.remove_prefix(begin);
-  const std::string_view word = line.substr(0, line.find(' '));
-  line.remove_prefix(word.size());
-  return word;
-}
-
-/// The rest of the line, without the spaces before it.
-std::string_view take_rest(std::string_view line) {
-  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-  return line;
 }
 
 Value to_json(const component::ConnectionInfo& info) {
@@ -80,14 +65,6 @@ Value to_json(const component::ServicePort& service) {
     one["provider"] = provider != nullptr ? Value(provider->full_name()) : Value(nullptr);
   }
   return one;
-}
-
-Value to_json(const component::ParameterChange& change) {
-  return {{"when", std::chrono::duration<double>(change.when.time_since_epoch()).count()},
-          {"who", change.who},
-          {"parameter", change.parameter},
-          {"before", component::to_json(change.before)},
-          {"after", component::to_json(change.after)}};
 }
 
 Value summary_of(const Component& component) {
@@ -216,23 +193,12 @@ class Commands {
   [[nodiscard]] static Value show(Component& component) {
     Value answer = summary_of(component);
     answer["ok"] = true;
-    const component::ComponentMetadata& metadata = component.metadata();
-    answer["version"] = metadata.version;
-    answer["vendor"] = metadata.vendor;
-    answer["category"] = metadata.category;
-    answer["description"] = metadata.description;
+    put_details(answer, component);
     answer["ports"] = Value::array();
     for (const component::Port* port : component.ports()) answer["ports"].push_back(to_json(*port));
     answer["services"] = Value::array();
     for (const component::ServicePort* service : component.services())
       answer["services"].push_back(to_json(*service));
-    answer["parameters"] = component::to_json(component.parameters());
-    answer["states"] = Value::array();
-    for (const component::KeptStateBase* state : component.kept_states())
-      answer["states"].push_back({{"name", state->name()}, {"type", state->schema()}});
-    answer["sets"] = component.parameters().names();
-    answer["changes"] = Value::array();
-    for (const auto& change : component.parameters().changes()) answer["changes"].push_back(to_json(change));
     if (ExecutionContext* context = component.context()) {
       if (const auto rows = context->participants(request_patience)) {
         for (const component::Participant& row : *rows) {
@@ -376,7 +342,7 @@ class Commands {
 }  // namespace
 
 std::string ComponentSystem::command(std::string_view line, std::string_view who) {
-  return Commands(*parts_, who).run(line).dump(-1, ' ', false, Value::error_handler_t::replace);
+  return to_line(Commands(*parts_, who).run(line));
 }
 
 }  // namespace takt::app

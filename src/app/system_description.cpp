@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "component/parameter_value_json.hpp"
+#include "component/placement_json.hpp"
 #include "json/strict.hpp"
 #include "takt/component/component.hpp"
 
@@ -139,17 +140,7 @@ class Reader {
     if (component.type == "Composite" && !runners_.insert(component.name).second)
       mistakes_.add(one.at("name"), "\"" + component.name + "\" is the name of a context");
     order(one, component.placement.order);
-    integer(one, "divisor", component.placement.divisor, 1, 1'000'000);
-    integer(one, "phase", component.placement.phase, 0, 999'999);
-    if (component.placement.phase >= component.placement.divisor)
-      mistakes_.add(one.at("phase"),
-                    "must be below the divisor, " + std::to_string(component.placement.divisor));
-    time(one, "budget_us", 1e-6, component.placement.budget, Range::positive(1e9));
-    constexpr std::pair<std::string_view, component::BudgetAction> actions[] = {
-        {"count", component::BudgetAction::count},
-        {"deactivate", component::BudgetAction::deactivate},
-        {"error", component::BudgetAction::error}};
-    one.word<component::BudgetAction>("over_budget", component.placement.over_budget, actions);
+    component::read_rate(one, mistakes_, component.placement);
     if (const Value* values = one.find("parameters"))
       component.parameters = component::assignments_from_json(*values, one.at("parameters"), mistakes_);
     if (const Value* sets = one.find("sets")) {

@@ -101,6 +101,8 @@ class Object {
   Object(const Value& value, std::string where, Mistakes& mistakes);
 
   [[nodiscard]] const std::string& where() const noexcept { return where_; }
+  /// The object itself; null if it is none.
+  [[nodiscard]] const Value* value() const noexcept { return value_; }
   [[nodiscard]] std::string at(std::string_view key) const { return child(where_, key); }
   [[nodiscard]] bool has(std::string_view key) const;
 

@@ -112,6 +112,7 @@ void Server::refused(ClientId client, LineFault fault, Time) {
 void Server::disconnected(ClientId client, Time now) {
   now_ = now;
   clients_.erase(client);
+  drop_controllers_requests(client);
   std::vector<PlanningJob> dropped;
   for (std::deque<PlanningJob>* queue : {&planning_, &waiting_}) {
     for (PlanningJob& job : std::exchange(*queue, {})) {
@@ -136,6 +137,8 @@ bool Server::owes(ClientId client) const {
   return found->second.in_flight > 0 || found->second.state_rate > 0 ||
          std::any_of(planning_.begin(), planning_.end(), is_its) ||
          std::any_of(waiting_.begin(), waiting_.end(), is_its) || (working_ && is_its(working_->job())) ||
+         std::any_of(controllers_.begin(), controllers_.end(),
+                     [client](const auto& work) { return work->client() == client; }) ||
          std::any_of(goals_.begin(), goals_.end(),
                      [&](const auto& goal) { return goal.second.client == client; });
 }

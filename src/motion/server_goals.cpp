@@ -146,7 +146,7 @@ void Server::push_outbox(Time now) {
 }
 
 bool Server::idle() const noexcept {
-  return borrowed_.empty() && waiting_.empty() && planning_.empty() && !working_;
+  return borrowed_.empty() && waiting_.empty() && planning_.empty() && !working_ && controllers_.empty();
 }
 
 // ---- events ----
@@ -162,6 +162,7 @@ Duration Server::poll(Time now) {
   send_feedback(now);
   begin_scheduled();
   advance_planning(now);
+  advance_controllers(now);
   push_outbox(now);
   if (!working_ && !planning_.empty()) return Duration(0);
   Duration wait = idle() ? idle_poll : busy_poll;

@@ -20,8 +20,8 @@ constexpr double longest_timeout = 10;  // s
 constexpr double latest_start = 1e9;    // s: thirty years
 constexpr double highest_rate = 1000;   // Hz
 
-constexpr std::array request_keys{"trajectory", "move",      "setpoint", "cancel", "speed",
-                                  "state",      "subscribe", "estop",    "reset",  "mark"};
+constexpr std::array request_keys{"trajectory", "move",  "setpoint", "cancel", "speed",      "state",
+                                  "subscribe",  "estop", "reset",    "mark",   "controllers"};
 
 /// Parses the parts of messages and keeps the first error.
 class Reader {
@@ -301,6 +301,14 @@ class Reader {
     return message;
   }
 
+  /// What the manager is asked is not the server's matter.
+  ControllersMessage controllers(const Object& object) {
+    const Value* request = object.value();
+    if (request == nullptr) return {};
+    if (request->size() != 1) mistakes.add(object.where(), "must hold one request, such as {\"list\":{}}");
+    return {request->dump()};
+  }
+
   /// A request without content.
   template <class Message>
   Message empty(Object& object) {
@@ -512,8 +520,10 @@ tl::expected<ClientMessage, ParseFailure> read_client_message(const Value& docum
       message.body = reader.emergency_stop(object);
     else if (*key == "reset")
       message.body = reader.empty<ResetMessage>(object);
-    else
+    else if (*key == "mark")
       message.body = reader.mark(object);
+    else
+      message.body = reader.controllers(object);
   }
   if (reader.ok()) return message;
   failure.id = std::move(message.id);

@@ -278,6 +278,16 @@ class ReplyReader {
 
   ServerMessage error(Object& object) { return ErrorReply{why(object)}; }
 
+  ServerMessage controllers(Object& object) {
+    ControllersReply reply;
+    reply.id = id(object);
+    if (object.value() == nullptr) return reply;
+    Value answer = *object.value();
+    answer.erase("id");
+    reply.answer = answer.dump();
+    return reply;
+  }
+
  private:
   json::Mistakes* mistakes_;
 };
@@ -286,13 +296,15 @@ class ReplyReader {
 
 tl::expected<ServerMessage, Rejection> parse_server_message(std::string_view line) {
   using Read = ServerMessage (ReplyReader::*)(Object&);
-  static constexpr std::array<std::pair<const char*, Read>, 7> replies{{{"takt", &ReplyReader::greeting},
-                                                                        {"accepted", &ReplyReader::accepted},
-                                                                        {"rejected", &ReplyReader::rejected},
-                                                                        {"feedback", &ReplyReader::feedback},
-                                                                        {"result", &ReplyReader::result},
-                                                                        {"state", &ReplyReader::state},
-                                                                        {"error", &ReplyReader::error}}};
+  static constexpr std::array<std::pair<const char*, Read>, 8> replies{
+      {{"takt", &ReplyReader::greeting},
+       {"accepted", &ReplyReader::accepted},
+       {"rejected", &ReplyReader::rejected},
+       {"feedback", &ReplyReader::feedback},
+       {"result", &ReplyReader::result},
+       {"state", &ReplyReader::state},
+       {"error", &ReplyReader::error},
+       {"controllers", &ReplyReader::controllers}}};
   const auto malformed = [](std::string message) {
     Rejection why;
     why.reason = Errc::malformed;

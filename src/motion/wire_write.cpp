@@ -150,6 +150,12 @@ std::pair<const char*, Out> to_json(const MarkMessage& message) {
   return {"mark", Out{{"text", message.text}}};
 }
 
+std::pair<const char*, Out> to_json(const ControllersMessage& message) {
+  Out request = Out::parse(message.request, nullptr, false);
+  if (request.is_discarded()) request = Out::object();
+  return {"controllers", std::move(request)};
+}
+
 void put_why(Out& out, const Rejection& why) {
   if (why.reason == Errc{}) return;
   out["reason"] = reason_name(why.reason);
@@ -281,6 +287,14 @@ std::pair<const char*, Out> to_json(const ErrorReply& reply) {
   Out out = Out::object();
   put_why(out, reply.why);
   return {"error", std::move(out)};
+}
+
+std::pair<const char*, Out> to_json(const ControllersReply& reply) {
+  Out out = Out::object();
+  put_id(out, reply.id);
+  const Out answer = Out::parse(reply.answer, nullptr, false);
+  if (answer.is_object()) out.update(answer);
+  return {"controllers", std::move(out)};
 }
 
 }  // namespace

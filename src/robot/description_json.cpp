@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "json/strict.hpp"
+#include "robot/controller_json.hpp"
 #include "robot/description_words.hpp"
 #include "robot/mistakes.hpp"
 #include "takt/robot/actuator_space.hpp"
@@ -22,6 +23,7 @@ using json::Object;
 using json::Range;
 using json::Value;
 
+constexpr std::size_t max_controllers = 64;
 constexpr std::uint64_t largest_overrun_limit = 1'000'000;
 /// A loop that is a little late sends a second request before the first answer can arrive.
 constexpr Duration::rep least_silence = 2;  // periods
@@ -72,6 +74,7 @@ class Loader {
     for_each(object, "transmissions", max_joints, [&](const Value& transmission, const std::string& where) {
       read_transmission(transmission, where);
     });
+    if (const Value* list = object.find("controllers")) read_controllers(*list, object.at("controllers"));
     object.finish();
   }
 
@@ -445,6 +448,45 @@ class Loader {
         }
       }
       robot_.groups.push_back(std::move(group));
+    }
+  }
+
+  void read_controllers(const Value& value, const std::string& where) {
+    if (!value.is_array() || value.size() > max_controllers) {
+      mistakes_.add(where, fmt::format("must be a list of at most {} controllers", max_controllers));
+      return;
+    }
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      Object object(value[i], json::child(where, i), mistakes_);
+      ControllerDescription controller = read_controller(object, mistakes_);
+      check_name(object, controller.name);
+      robot_.controllers.push_back(std::move(controller));
+    }
+    check_fallbacks(where);
+  }
+
+  /// Interfaces are named by their owner, so controllers and joints share their names.
+  void check_name(const Object& object, const std::string& name) {
+    if (robot_.find_joint(name))
+      mistakes_.add(object.at("name"), fmt::format("{} is the name of a joint", name));
+    if (!name.empty() &&
+        std::ranges::find(robot_.controllers, name, &ControllerDescription::name) != robot_.controllers.end())
+      mistakes_.add(object.at("name"), fmt::format("another controller has the name {}", name));
+  }
+
+  /// A fallback is loaded before the controller that it replaces.
+  void check_fallbacks(const std::string& where) {
+    const auto& all = robot_.controllers;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::string at = json::child(json::child(where, i), "fallbacks");
+      const auto& fallbacks = all[i].config.fallbacks;
+      for (std::size_t k = 0; k < fallbacks.size(); ++k) {
+        const auto after = all.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+        if (std::find_if(after, all.end(), [&](const auto& one) { return one.name == fallbacks[k]; }) !=
+            all.end())
+          mistakes_.add(json::child(at, k),
+                        fmt::format("{} must be listed before this controller", fallbacks[k]));
+      }
     }
   }
 

@@ -43,6 +43,8 @@ class DescriptionHash {
   }
   /// Where a bus is, and the plant of a simulation, differ between two processes of one robot.
   void add(const PlantDescription&) {}
+  /// Controllers are the loop's alone: they change no plan.
+  void add(const std::vector<ControllerDescription>&) {}
   template <HasFields T>
   void add(const T& description) {
     for_each_field(description, [this](std::string_view name, const auto& field) {

@@ -34,6 +34,14 @@ std::string_view to_string(ControllerState state) noexcept {
   return index < names.size() ? names[index] : std::string_view();
 }
 
+std::string_view to_string(ManagerEvent::Kind kind) noexcept {
+  constexpr std::array<std::string_view, 6> names = {"controller_failed", "controller_ended",
+                                                     "fallback_started",  "device_lost",
+                                                     "device_returned",   "activation_failed"};
+  const auto index = static_cast<std::size_t>(kind);
+  return index < names.size() ? names[index] : std::string_view();
+}
+
 Manager::Manager(const RobotDescription& robot, ManagerOptions options)
     : robot_(robot),
       options_(std::move(options)),

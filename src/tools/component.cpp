@@ -8,12 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "app/command_words.hpp"
 #include "app/control_socket.hpp"
 #include "json/strict.hpp"
 #include "takt/app/system_description.hpp"
 #include "tools/commands.hpp"
 #include "tools/component_graph.hpp"
 #include "tools/connection.hpp"
+#include "tools/json_answer.hpp"
 
 namespace takt::tools {
 namespace {
@@ -63,24 +65,6 @@ Value ask_or_exit(const ComponentOptions& options, const std::string& line) {
   throw CLI::RuntimeError(exit_failed);
 }
 
-/// A member as text; empty if it is another thing.
-std::string text_in(const Value& object, const char* key) {
-  return object.is_object() && object.contains(key) && object[key].is_string()
-             ? object[key].get<std::string>()
-             : "";
-}
-
-const Value& rows_in(const Value& object, const char* key) {
-  static const Value none = Value::array();
-  return object.contains(key) && object[key].is_array() ? object[key] : none;
-}
-
-/// A member as a number; 0 if it is another thing.
-double number_in(const Value& object, const char* key) {
-  return object.is_object() && object.contains(key) && object[key].is_number() ? object[key].get<double>()
-                                                                               : 0;
-}
-
 /// "1.0/2.0/30.1" of {"median": 1, "p99": 2, "max": 30.1}; empty without them.
 std::string spread_in(const Value& row, const char* key) {
   if (!row.contains(key) || !row[key].is_object()) return "";
@@ -115,20 +99,12 @@ void list(const ComponentOptions& options) {
   }
 }
 
-/// "2.5", "true" and "[1, 2]" are JSON; other words are texts.
+/// The values of PARAMETER=VALUE words; without them, prints the reason and ends the program.
 std::string values_of(const std::vector<std::string>& words) {
-  Value values = Value::object();
-  for (const std::string& word : words) {
-    const std::size_t equals = word.find('=');
-    if (equals == 0 || equals == std::string::npos) {
-      fmt::print(stderr, "takt component: \"{}\" is not PARAMETER=VALUE\n", word);
-      throw CLI::RuntimeError(exit_bad_input);
-    }
-    const std::string text = word.substr(equals + 1);
-    const auto value = json::parse(text);
-    values[word.substr(0, equals)] = value ? *value : Value(text);
-  }
-  return values.dump();
+  const auto values = app::values_from_words(words);
+  if (values) return app::to_line(*values);
+  fmt::print(stderr, "takt component: {}\n", values.error().message);
+  throw CLI::RuntimeError(exit_bad_input);
 }
 
 /// How `connect` connects.

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,6 +53,8 @@ struct RunOptions {
   std::string recording;
   bool overwrite = false;
   std::string requests_file;
+  std::vector<std::string> libraries;
+  std::vector<std::string> folders;
   Wait wait = Wait::hybrid;
   rt::Want realtime = rt::Want::attempt;
   int priority = 80;
@@ -115,7 +118,9 @@ std::string complaint(const SetupError& error) {
 /// 2 for what is wrong with the robot's file, 1 for all else.
 int exit_code_of(const SetupError& error) {
   const Room room = error.error.room;
-  return room == Room::robot || room == Room::sim ? exit_bad_input : exit_failed;
+  const bool is_in_file =
+      room == Room::robot || room == Room::sim || error.error == app::Errc::bad_description;
+  return is_in_file ? exit_bad_input : exit_failed;
 }
 
 app::RobotOptions robot_options(const RunOptions& options) {
@@ -124,7 +129,18 @@ app::RobotOptions robot_options(const RunOptions& options) {
   made.devices.buses = to_overrides(options.buses);
   made.recording = options.recording;
   made.overwrite = options.overwrite;
+  made.libraries = options.libraries;
+  made.folders = options.folders;
+  made.folders.push_back(std::filesystem::absolute(options.robot_file).parent_path().string());
   return made;
+}
+
+/// "controllers: trajectory (active), tip (inactive)"
+std::string controllers_of(app::Robot& robot) {
+  std::string text;
+  for (const robot::ControllerStatus& status : robot.manager().controllers())
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", status.name, robot::to_string(status.state));
+  return "controllers: " + text;
 }
 
 // ---- wall time
@@ -133,12 +149,17 @@ app::RobotOptions robot_options(const RunOptions& options) {
 /// after the duration, or when the reader is gone.
 void wait_for_end(app::Robot& robot, const sigset_t& signals, const std::atomic<bool>& ended, double duration,
                   Printer& printer) {
+  bool has_listed = false;
   const auto report = [&] {
     while (const auto line = robot.next_report()) {
       if (line->is_failure) {
         printer.print_error("takt run: " + line->text + "\n");
       } else {
         printer.print(line->text + "\n");
+      }
+      if (!has_listed && line->text == "robot ready") {
+        has_listed = true;
+        printer.print(controllers_of(robot) + "\n");
       }
     }
   };
@@ -271,8 +292,10 @@ int run_in_virtual_time(robot::RobotDescription description, const RunOptions& o
   if (!created) return fails(created.error(), exit_code_of(created.error()));
   app::Robot& robot = **created;
   motion::Channels& channels = robot.channels();
+  motion::ServerOptions serving = app::recording_options(robot.description(), robot.recorder());
+  serving.controllers = [&robot](const std::string& request) { return robot.controllers().request(request); };
   motion::Server server(robot.description(), channels.requests, channels.events, channels.state,
-                        app::recording_options(robot.description(), robot.recorder()));
+                        std::move(serving));
   Player player(robot, server, std::move(requests), from_seconds(options.duration));
   robot.add_observer(player);
 
@@ -359,6 +382,10 @@ void add_run(CLI::App& app) {
           "--requests", options->requests_file,
           "Virtual time: a file of requests, one JSON object per line with \"at\" in seconds after ready")
       ->needs(virtual_time);
+  command->add_option("--library", options->libraries,
+                      "A plug-in with controllers; without '/', it is searched in the folders");
+  command->add_option("--folder", options->folders,
+                      "Folder of plug-ins; the robot file's own is searched last");
   add_choice<Wait, Wait>(
       *command, "--wait", options->wait, {{"hybrid", Wait::hybrid}, {"sleep", Wait::sleep}},
       "How the loop waits: hybrid sleeps, then spins over the last microseconds; sleep only sleeps");

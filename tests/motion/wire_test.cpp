@@ -103,6 +103,8 @@ TEST_CASE("golden requests: the text of the manual means what it says") {
   CHECK(std::get<EmergencyStopMessage>(parsed(R"({"estop":{"category":0}})").body).category ==
         StopCategory::category_0);
   CHECK(std::holds_alternative<ResetMessage>(parsed("  {\"reset\":{}}\r").body));
+  CHECK(std::get<ControllersMessage>(parsed(R"({"controllers": {"list": {}}})").body).request ==
+        R"({"list":{}})");
 }
 
 TEST_CASE("golden replies, byte for byte") {
@@ -206,7 +208,8 @@ TEST_CASE("every request survives being written and read") {
         ClientMessage{"", SpeedMessage{}}, ClientMessage{"", StateMessage{}},
         ClientMessage{"", SubscribeMessage{12.5}},
         ClientMessage{"", EmergencyStopMessage{StopCategory::category_2}}, ClientMessage{"", ResetMessage{}},
-        ClientMessage{"9", MarkMessage{"run 3"}}}) {
+        ClientMessage{"9", MarkMessage{"run 3"}},
+        ClientMessage{"5", ControllersMessage{R"({"switch":{"start":["a\\n"],"timeout":0.1}})"}}}) {
     CHECK(parsed(to_line(message)) == message);
   }
 }
@@ -240,6 +243,8 @@ TEST_CASE("every reply survives being written and read") {
       ResultReply{"1", 3, GoalState::aborted, {Errc::following_error, "m", "j", {}, 1.0, 2.0}, {}, 0.5},
       ResultReply{"", 4, GoalState::preempted, {}},
       ErrorReply{{Errc::malformed, "m", "", {}, {}, {}}},
+      ControllersReply{"\"c\"", R"({"list":[{"name":"tip","value":null}]})"},
+      ControllersReply{"", R"({"start":{}})"},
   };
   for (const ServerMessage& reply : replies) {
     const auto back = parse_server_message(to_line(reply));

@@ -21,6 +21,8 @@
 #include <string>
 #include <vector>
 
+#include "takt/app/component_library.hpp"
+#include "takt/app/controller_commands.hpp"
 #include "takt/app/devices.hpp"
 #include "takt/app/report_line.hpp"
 #include "takt/app/run_clock.hpp"
@@ -30,8 +32,10 @@
 #include "takt/motion/loop.hpp"
 #include "takt/motion/server.hpp"
 #include "takt/record/recorder.hpp"
+#include "takt/robot/controller_config.hpp"
 #include "takt/robot/description.hpp"
 #include "takt/robot/hardware.hpp"
+#include "takt/robot/manager.hpp"
 #include "takt/rt/periodic_loop.hpp"
 #include "takt/rt/thread_setup.hpp"
 
@@ -47,9 +51,14 @@ struct RobotOptions {
   std::optional<std::uint16_t> port{};
   /// UNIX socket for a motion server in another process, instead of one in this process. Empty: none.
   std::string serve_at{};
-  std::string recording{};      ///< file of the recording; empty: none
-  bool overwrite = false;       ///< the recording may replace an existing file
-  std::string created{};        ///< date and time, for the recording
+  std::string recording{};  ///< file of the recording; empty: none
+  bool overwrite = false;   ///< the recording may replace an existing file
+  std::string created{};    ///< date and time, for the recording
+  /// Controllers besides the trajectory controller and those of the description, which are loaded first.
+  std::vector<robot::ControllerDescription> controllers{};
+  std::vector<component::ComponentType> types{};  ///< of the caller, besides the ready-made controllers
+  std::vector<std::string> libraries{};           ///< plug-ins with further types, loaded at the assembly
+  std::vector<std::string> folders{};             ///< where plug-ins without '/' in their name are searched
   bool drain_in_cycle = false;  ///< virtual time: the loop writes the recording, so nothing is dropped
   rt::ThreadConfig thread{};    ///< of the thread that calls run()
 };
@@ -70,10 +79,11 @@ class Robot {
   /// mistake; those of create().
   [[nodiscard]] static SetupResult<std::unique_ptr<Robot>> from_file(const std::string& path,
                                                                      RobotOptions options = {});
-  /// Opens the buses and the recording, and starts the server. Moves nothing. Errors: bad_description,
-  /// recording_exists, those of Devices::create(), of record::Recorder::create(), and of the server's port or
-  /// socket. A description made in code is bad_description with a period that is not positive, more than
-  /// max_joints joints, or a group with a missing joint.
+  /// Opens the buses and the recording, loads the controllers, and starts the server. Moves nothing. Errors:
+  /// bad_description, recording_exists, those of Devices::create(), of record::Recorder::create(), and of the
+  /// server's port or socket. A description made in code is bad_description with a period that is not
+  /// positive, more than max_joints joints, or a group with a missing joint. So is one with a plug-in or a
+  /// controller that cannot be loaded or started. The message has a line for each of these.
   [[nodiscard]] static SetupResult<std::unique_ptr<Robot>> create(robot::RobotDescription description,
                                                                   RobotOptions options = {});
   ~Robot();
@@ -89,6 +99,10 @@ class Robot {
   [[nodiscard]] const std::string& place() const noexcept;
   /// The TCP port of the server in this process; std::nullopt without one.
   [[nodiscard]] std::optional<std::uint16_t> port() const noexcept;
+  /// The devices and controllers. Other threads may load and switch controllers while the robot runs.
+  [[nodiscard]] robot::Manager& manager() noexcept;
+  /// The commands to the controllers. They read the manager's events, which next_report() also tells.
+  [[nodiscard]] ControllerCommands& controllers() noexcept;
   /// The channels between the loop and the motion server.
   [[nodiscard]] motion::Channels& channels() noexcept;
   /// The recorder; null without a recording.
@@ -107,8 +121,8 @@ class Robot {
   /// nothing happens. Real-time safe and async-signal safe.
   void reset() noexcept;
 
-  /// The next change of the robot's state, or of a server in another process, oldest first; std::nullopt if
-  /// there is none. Allocates.
+  /// The next change of the robot's state, or of a server in another process, or event of a controller;
+  /// std::nullopt if there is none. Each kind comes oldest first. Allocates.
   [[nodiscard]] std::optional<ReportLine> next_report();
 
   /// After run(): the fault that the robot has not recovered from. Its reason is Errc{} if there is none.

@@ -120,25 +120,14 @@ class Client {
   /// Sends a message under an id of the client's own and waits until the server accepts it. Other messages
   /// that arrive meanwhile stay for next(). Errors: the rejection; those of the stream; message_too_slow.
   [[nodiscard]] tl::expected<AcceptedReply, RequestError> request(ClientMessage message, Duration timeout) {
-    const auto failed = [](SetupError error, std::optional<Rejection> rejection = std::nullopt) {
-      return tl::unexpected<RequestError>(RequestError{std::move(error), std::move(rejection)});
-    };
-    const Time deadline = clock_.now() + timeout;
-    message.id = next_id();
-    if (auto sent = send(message, timeout); !sent) return failed(sent.error());
-    std::optional<Rejection> rejection;
-    auto accepted = wait_for<AcceptedReply>(
-        deadline, [&](const AcceptedReply& reply) { return reply.id == message.id; },
-        [&](const ServerMessage& other) {
-          const auto* rejected = std::get_if<RejectedReply>(&other);
-          const auto* error = std::get_if<ErrorReply>(&other);
-          if (rejected != nullptr && rejected->id == message.id) rejection = rejected->why;
-          if (error != nullptr) rejection = error->why;
-          return rejection.has_value();
-        });
-    if (rejection) return failed({rejection->reason, rejection->message}, rejection);
-    if (!accepted) return failed(accepted.error());
-    return *std::move(accepted);
+    return ask<AcceptedReply>(std::move(message), timeout);
+  }
+
+  /// Asks the robot's manager of controllers (app/controller_commands.hpp). `request`: JSON text of an object
+  /// with one key. Errors: as above.
+  [[nodiscard]] tl::expected<ControllersReply, RequestError> controllers(std::string request,
+                                                                         Duration timeout) {
+    return ask<ControllersReply>({"", ControllersMessage{std::move(request)}}, timeout);
   }
 
   /// Asks once for the state of the robot. Errors: those of the stream; message_too_slow.
@@ -170,6 +159,30 @@ class Client {
  private:
   /// An id that differs from those which the caller gives to send(): a JSON string.
   std::string next_id() { return "\"takt " + std::to_string(++last_id_) + '"'; }
+
+  /// Sends a message under an own id, and waits for its answer or rejection.
+  template <class Reply>
+  [[nodiscard]] tl::expected<Reply, RequestError> ask(ClientMessage message, Duration timeout) {
+    const auto failed = [](SetupError error, std::optional<Rejection> rejection = std::nullopt) {
+      return tl::unexpected<RequestError>(RequestError{std::move(error), std::move(rejection)});
+    };
+    const Time deadline = clock_.now() + timeout;
+    message.id = next_id();
+    if (auto sent = send(message, timeout); !sent) return failed(sent.error());
+    std::optional<Rejection> rejection;
+    auto answer = wait_for<Reply>(
+        deadline, [&](const Reply& reply) { return reply.id == message.id; },
+        [&](const ServerMessage& other) {
+          const auto* rejected = std::get_if<RejectedReply>(&other);
+          const auto* error = std::get_if<ErrorReply>(&other);
+          if (rejected != nullptr && rejected->id == message.id) rejection = rejected->why;
+          if (error != nullptr) rejection = error->why;
+          return rejection.has_value();
+        });
+    if (rejection) return failed({rejection->reason, rejection->message}, rejection);
+    if (!answer) return failed(answer.error());
+    return *std::move(answer);
+  }
 
   void keep(ServerMessage&& message) {
     if (waiting_.size() >= most_kept) waiting_.pop_front();

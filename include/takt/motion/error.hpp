@@ -65,7 +65,9 @@ namespace takt::motion {
   X(bus_down, 62, "the bus of a drive is down")                                                     \
   X(controller_stopped, 63, "the trajectory controller does not run: start it, or stop the others") \
   X(joint_taken, 64, "another controller commands the joint")                                       \
-  X(protective_stop, 65, "a protective stop was requested")
+  X(protective_stop, 65, "a protective stop was requested")                                         \
+  X(no_controllers, 66, "this server cannot command controllers: it is not in the loop's process")  \
+  X(controllers_refused, 67, "the robot's manager of controllers refused the request")
 
 /// Why motion failed. 0 is no error. The texts are in TAKT_MOTION_ERRORS.
 enum class Errc : std::uint16_t {

@@ -38,6 +38,10 @@
 // Lost clients. A goal belongs to its client. When the client vanishes, the goal is stopped (client_lost),
 // unless it said "on_disconnect":"continue". Streams always stop.
 //
+// Controllers. Requests to the robot's manager of controllers are answered by the owner of the loop's process
+// (ServerOptions::controllers), one at a time. Such a request may wait for the loop, and only other ones of
+// its kind wait for it.
+//
 // Not real-time safe: it allocates. Use it from one thread at a time. The loop must have ended before a
 // Server is destroyed, because the destructor frees the requests that the loop borrowed.
 #pragma once
@@ -60,6 +64,7 @@
 
 #include "takt/core/line_service.hpp"
 #include "takt/core/time.hpp"
+#include "takt/motion/controllers_work.hpp"
 #include "takt/motion/planner.hpp"
 #include "takt/motion/planning_work.hpp"
 #include "takt/motion/request.hpp"
@@ -95,6 +100,12 @@ struct ServerOptions {
   /// itself. The loop's events report what the loop refuses.
   std::function<void(Time now, std::string_view text)> on_mark;
   std::function<void(Time now, const Rejection& why)> on_refusal;
+  /// Answers "controllers" requests. Null: they are rejected (no_controllers).
+  ControllersDesk controllers;
+  /// Runs `controllers`, one request at a time. The default runs it inside received() and poll().
+  Executor controllers_executor = [](const std::function<void()>& work) { work(); };
+  std::size_t max_controllers_requests = 64;            ///< that are not answered, in total
+  std::size_t max_controllers_requests_per_client = 8;  ///< the same per client
 };
 
 /// Totals since the server's construction.
@@ -195,6 +206,7 @@ class Server {
   void handle(ClientId client, const std::string& id, const EmergencyStopMessage& message, Time now);
   void handle(ClientId client, const std::string& id, const ResetMessage& message, Time now);
   void handle(ClientId client, const std::string& id, const MarkMessage& message, Time now);
+  void handle(ClientId client, const std::string& id, const ControllersMessage& message, Time now);
 
   void take_message(ClientId client, PlanningWork::Read read, std::size_t bytes, Time now);
   void plan_or_queue(ClientId client, const std::string& id, MotionMessage message, Time now);
@@ -238,6 +250,10 @@ class Server {
   void cancel_goal(GoalId goal, Errc reason, Time now);
   void push_outbox(Time now);
 
+  void advance_controllers(Time now);
+  void answer(ControllersWork& work, Time now);
+  void drop_controllers_requests(ClientId client);
+
   void take_event(const Event& event, Time now);
   void take_goal_event(const Event& event, Time now);
   [[nodiscard]] bool revive_stream(GoalId goal);
@@ -271,6 +287,7 @@ class Server {
   std::shared_ptr<PlanningWork> working_;  ///< the executor's present work, if any
   std::deque<PlanningJob> waiting_;        ///< in order: motions that wait for goals to end
   std::deque<Request*> outbox_;            ///< in order, not yet in the ring; borrowed_ owns them
+  std::deque<std::shared_ptr<ControllersWork>> controllers_;  ///< in order of arrival; the first one runs
   GoalId last_goal_ = 0;
   std::uint64_t last_order_ = 0;
   std::size_t in_flight_ = 0;

@@ -190,11 +190,18 @@ struct MarkMessage {
   friend bool operator==(const MarkMessage&, const MarkMessage&) = default;
 };
 
+/// "controllers": a request to the robot's manager of controllers (app/controller_commands.hpp).
+struct ControllersMessage {
+  std::string request;  ///< JSON text of an object with one key: {"start":{"name":"tip"}}
+
+  friend bool operator==(const ControllersMessage&, const ControllersMessage&) = default;
+};
+
 /// One line from a client.
 struct ClientMessage {
   std::string id;  ///< as JSON text, for example "7" or "\"seven\""; empty: none
   std::variant<TrajectoryMessage, MoveMessage, SetpointMessage, CancelMessage, SpeedMessage, StateMessage,
-               SubscribeMessage, EmergencyStopMessage, ResetMessage, MarkMessage>
+               SubscribeMessage, EmergencyStopMessage, ResetMessage, MarkMessage, ControllersMessage>
       body;
 
   friend bool operator==(const ClientMessage&, const ClientMessage&) = default;
@@ -340,6 +347,14 @@ struct StateReply {
   std::vector<FaultReply> faults;  ///< of drives with a fault
 };
 
+/// "controllers": the answer of the robot's manager of controllers.
+struct ControllersReply {
+  std::string id;      ///< of the request
+  std::string answer;  ///< JSON text of an object with the request's key: {"start":{}}
+
+  friend bool operator==(const ControllersReply&, const ControllersReply&) = default;
+};
+
 /// "error": a line that could not be assigned to a request.
 struct ErrorReply {
   Rejection why;
@@ -349,7 +364,7 @@ struct ErrorReply {
 
 /// One line from a server.
 using ServerMessage = std::variant<GreetingReply, AcceptedReply, RejectedReply, FeedbackReply, ResultReply,
-                                   StateReply, ErrorReply>;
+                                   StateReply, ErrorReply, ControllersReply>;
 
 // ---- reading and writing ----
 

@@ -14,6 +14,7 @@
 #include "takt/core/fields.hpp"
 #include "takt/core/joint.hpp"
 #include "takt/core/time.hpp"
+#include "takt/robot/controller_config.hpp"
 #include "takt/robot/drive_settings.hpp"
 #include "takt/rt/periodic_loop.hpp"
 
@@ -154,9 +155,10 @@ struct RobotDescription {
   std::vector<GroupDescription> groups;
   std::vector<MimicDescription> mimics;                ///< joints that follow others
   std::vector<TransmissionDescription> transmissions;  ///< a joint is in at most one of them
+  std::vector<ControllerDescription> controllers;      ///< besides the trajectory controller
 
   TAKT_FIELDS(RobotDescription, name, period, overrun, overrun_limit, feedback_timeout, goal_time, buses,
-              joints, groups, mimics, transmissions)
+              joints, groups, mimics, transmissions, controllers)
 
   /// The feedback timeout as a number of requests, one in each executed cycle; at least 1. A drive that
   /// leaves so many in a row unanswered is silent. A loop that paused sent no requests, so its pause does not

@@ -72,10 +72,20 @@
 //       {"name": "flex", "reduction": 1, "offset": 0},     optional: 1; rad at actuator position 0: 0.
 //       {"name": "roll", "reduction": -1}],                A negative reduction reverses; 0 is a mistake
 //     "actuators": [{"name": "left_motor", "reduction": 60}, {"name": "right_motor", "reduction": 60}]
+//   }],
+//   "controllers": [{                 optional: up to 64, besides the trajectory controller
+//     "name": "tip",                  1 to 31 letters, digits, '_', '-' or '.'; no joint's name
+//     "type": "PidController",        looked up when the robot is assembled
+//     "divisor": 2, "phase": 0,       optional: it runs in each second cycle. The phase is below the divisor
+//     "budget_us": 200,               optional: for one execution
+//     "over_budget": "count",         optional: or "deactivate", or "error"
+//     "fallbacks": ["hold"],          optional: controllers that start when it fails; listed before it
+//     "parameters": {"gain": 2},      optional: values of its parameters
+//     "start": true                   optional: false loads it only
 //   }]
 // }
 //
-// Names are 1 to 128 bytes of UTF-8 without control characters.
+// Other names are 1 to 128 bytes of UTF-8 without control characters.
 #pragma once
 
 #include <cstddef>

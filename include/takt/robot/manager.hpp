@@ -50,6 +50,7 @@
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
 #include "takt/robot/controller.hpp"
+#include "takt/robot/controller_config.hpp"
 #include "takt/robot/description.hpp"
 #include "takt/robot/device.hpp"
 #include "takt/robot/error.hpp"
@@ -87,15 +88,6 @@ struct ManagerOptions {
 struct DeviceConfig {
   component::Placement placement{};  ///< order: the lower one is read and written first
   Duration retry{};                  ///< after a failure: reset and activate again so often; 0: never
-};
-
-/// Where and how a controller runs.
-struct ControllerConfig {
-  std::uint32_t divisor = 1;  ///< it runs in each divisor-th cycle
-  std::uint32_t phase = 0;    ///< cycles
-  Duration budget{};          ///< for one execution; 0: not measured
-  component::BudgetAction over_budget = component::BudgetAction::count;
-  std::vector<std::string> fallbacks{};  ///< loaded controllers that start when this one fails
 };
 
 /// How a switch treats entries that cannot be met.
@@ -154,6 +146,9 @@ struct ManagerEvent {
   const component::Component* component = nullptr;  ///< its name stays valid while it is loaded
   Error error;
 };
+
+/// The name of a kind: "controller_failed", "device_lost".
+[[nodiscard]] std::string_view to_string(ManagerEvent::Kind kind) noexcept;
 
 /// The manager. Set-up functions may be called from any thread but the cycle's, and are not real-time safe.
 class Manager {

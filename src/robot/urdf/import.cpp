@@ -335,7 +335,8 @@ class Importer {
 
   void note_the_rest() {
     std::size_t fixed = 0;
-    for (const urdf::JointConstSharedPtr& joint : joints_) fixed += joint->type == urdf::Joint::FIXED ? 1 : 0;
+    for (const urdf::JointConstSharedPtr& joint : joints_)
+      fixed += joint->type == urdf::Joint::FIXED ? 1U : 0U;
     if (fixed > 0) notes_.add("joint", "", fmt::format("{} fixed joints left out: they do not move", fixed));
     for (const Element* joint : urdf_xml::children(source_, "joint")) {
       if (joint->FirstChildElement("calibration") != nullptr)
