@@ -18,14 +18,14 @@ set label 'emergency stop' at 3.05,graph 0.9 textcolor rgb ink
 set label 'reset' at 4.05,graph 0.9 textcolor rgb ink
 set label 'wave fails' at 5.55,graph 0.9 textcolor rgb ink
 set ylabel 'position (rad)' textcolor rgb ink
-plot data using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2'
+plot data every 5 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2'
 unset label
 set ylabel 'velocity (rad/s)' textcolor rgb ink
-plot data using 1:3 with lines linewidth 1.8 linecolor rgb '#d55e00'
+plot data every 5 using 1:3 with lines linewidth 1.8 linecolor rgb '#d55e00'
 set format x '%g'
 set xlabel 'time (s)' offset 0,0.4 textcolor rgb ink
 set ylabel 'power, controller' textcolor rgb ink
 set yrange [-0.2:2.4]
 set ytics ('none' 0, 'wave' 1, 'hold' 2)
-plot data using 1:5 with steps linewidth 1.8 linecolor rgb '#009e73', data using 1:($4*0.5) with steps linewidth 1 dashtype 2 linecolor rgb ink
+plot data every 5 using 1:5 with steps linewidth 1.8 linecolor rgb "#009e73", data every 5 using 1:($4*0.5) with steps linewidth 1 dashtype 2 linecolor rgb ink
 unset multiplot

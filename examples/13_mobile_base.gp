@@ -14,7 +14,7 @@ set size 0.42,1
 set size ratio -1
 set xlabel 'x (m)' textcolor rgb ink
 set ylabel 'y (m)' textcolor rgb ink
-plot data using 2:3 with lines linewidth 2 linecolor rgb '#0072b2'
+plot data every 5 using 2:3 with lines linewidth 2 linecolor rgb '#0072b2'
 set size noratio
 set origin 0.42,0
 set size 0.58,1
@@ -22,6 +22,6 @@ set xlabel 'time (s)' textcolor rgb ink
 set ylabel 'speed (m/s), rotation (rad/s)' textcolor rgb ink
 set arrow from 8,graph 0 to 8,graph 1 nohead dashtype 3 linecolor rgb ink
 set label 'the sender is silent' at 8.05,graph 0.95 textcolor rgb ink
-plot data using 1:7 with lines linewidth 1 dashtype 2 linecolor rgb ink, data using 1:8 with lines linewidth 1 dashtype 2 linecolor rgb ink, \
-     data using 1:5 with lines linewidth 1.8 linecolor rgb '#d55e00', data using 1:6 with lines linewidth 1.8 linecolor rgb '#009e73'
+plot data every 10 using 1:7 with lines linewidth 1 dashtype 2 linecolor rgb ink, data every 10 using 1:8 with lines linewidth 1 dashtype 2 linecolor rgb ink, \
+     data every 10 using 1:5 with lines linewidth 1.8 linecolor rgb '#d55e00', data every 10 using 1:6 with lines linewidth 1.8 linecolor rgb '#009e73'
 unset multiplot

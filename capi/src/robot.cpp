@@ -114,10 +114,10 @@ std::int32_t get_interface(takt_resources* resources, const char* name,
 }
 
 /// The fields of a type without which no controller can be made.
-constexpr std::size_t type_required = offsetof(takt_controller_type, activate);
+constexpr std::size_t controller_type_required = offsetof(takt_controller_type, activate);
 
 Result<takt_controller_type> read_type(const takt_controller_type* type) noexcept {
-  auto read = takt::capi::read_struct(type, type_required);
+  auto read = takt::capi::read_struct(type, controller_type_required);
   if (!read) return read;
   if (read->configure == nullptr) return fail(Errc::null_pointer);
   if (read->works_in_stop != 0 && read->works_in_stop != 1) return fail(Errc::bad_argument);

@@ -366,5 +366,5 @@ TEST_CASE("each controller that cannot be loaded is a mistake of the robot") {
 
   description.controllers = {described("tip"), described("other")};
   const SetupError claimed = refusal(description, {.clock = &clock, .types = options.types});
-  CHECK(contains(claimed.message, "\"left_joint\" belongs to tip, and other claims it too"));
+  CHECK(contains(claimed.message, "\"left_joint\" belongs to other, and tip claims it too"));
 }

@@ -1,9 +1,9 @@
 // The controller that lets joints yield to forces. Each joint moves as if it were a mass on a spring with a
 // damper, which hangs on its reference:
 //
-//     mass a + damping v + stiffness (x - reference) = force
+//   mass a + damping v + stiffness (x - reference) = force
 //
-//     v' = v + h (force - damping v - stiffness (x - reference)) / mass;    x' = x + h v'
+//   v' = v + h (force - damping v - stiffness (x - reference)) / mass;    x' = x + h v'
 //
 // The step, semi-implicit Euler, is stable while 2 h damping / mass + h^2 stiffness / mass < 4. Parameters
 // beyond half of that are refused: the motion below is also free of oscillations of the step itself.

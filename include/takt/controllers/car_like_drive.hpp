@@ -2,10 +2,10 @@
 // rear wheels, car (Ackermann). The command port, the timeout, the limits and the odometry are in
 // base_drive.hpp. The joints decide on the kind:
 //
-//     steering 1, traction 1    bicycle
-//     steering 1, traction 2    one front wheel, and rear wheels left and right
-//     steering 2, traction 2    car: front left and right are steered, rear left and right are driven
-//     steering 2, traction 4    car: front left, front right, rear left, rear right are driven
+//   steering 1, traction 1    bicycle
+//   steering 1, traction 2    one front wheel, and rear wheels left and right
+//   steering 2, traction 2    car: front left and right are steered, rear left and right are driven
+//   steering 2, traction 4    car: front left, front right, rear left, rear right are driven
 //
 // A twist of another curve than the tightest turn is driven on the tightest turn, at its speed. A base at
 // standstill keeps its steering.

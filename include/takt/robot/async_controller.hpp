@@ -9,7 +9,7 @@
 //       void apply(const Wanted& wanted) noexcept override { joint_->set_effort(wanted.effort); }
 //     };
 //
-//     context.add(balance->worker());   // its thread calls compute()
+// The thread of the context that has worker() calls compute().
 //
 // Until the first result after an activation, nothing is applied. Results of states from before it are
 // dropped. A cycle without a new result keeps the last command, and counts. With a limit, too many of them in
