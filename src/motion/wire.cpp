@@ -172,6 +172,7 @@ bool is_about_a_joint(Errc reason) noexcept {
     case Errc::start_mismatch:
     case Errc::joint_already_moving:
     case Errc::joint_busy:
+    case Errc::joint_taken:
     case Errc::following_error:
     case Errc::drive_silent:
     case Errc::drive_fault:

@@ -209,12 +209,12 @@ SetupResult<void> Manager::load(std::shared_ptr<Controller> controller, Controll
   auto entry = std::make_unique<Entry>();
   entry->controller = std::move(controller);
   entry->config = std::move(config);
+  if (auto found = find_fallbacks(*entry); !found) return found;
   if (auto done = initialize(*entry); !done) return done;
-  auto linked = link(*entry);
-  if (linked) linked = enter(*entry);
-  if (!linked) {
+  link(*entry);
+  if (auto entered = enter(*entry); !entered) {
     table_.remove(*entry->controller);
-    return linked;
+    return entered;
   }
   for (Entry* follower : entry->followers) follower->leaders.push_back(entry.get());
   entries_.push_back(std::move(entry));
@@ -232,8 +232,20 @@ SetupResult<void> Manager::initialize(Entry& entry) {
   return done;
 }
 
+SetupResult<void> Manager::find_fallbacks(Entry& entry) const {
+  for (const std::string& name : entry.config.fallbacks) {
+    Entry* fallback = find_entry(name);
+    if (fallback == nullptr) {
+      return fail(Errc::no_such_controller,
+                  entry.controller->name() + ": its fallback \"" + name + "\" is not loaded");
+    }
+    entry.fallbacks.push_back(fallback);
+  }
+  return {};
+}
+
 /// Resolves the needs of a new entry into indices and pointers.
-SetupResult<void> Manager::link(Entry& entry) {
+void Manager::link(Entry& entry) {
   for (const auto& claim : entry.needs.joints) {
     auto found = std::ranges::find(entry.joints, claim.joint, &Entry::JointClaim::joint);
     if (found == entry.joints.end()) {
@@ -266,15 +278,6 @@ SetupResult<void> Manager::link(Entry& entry) {
       if (row.device->drives(claim.joint)) add_use(row.device);
     }
   }
-  for (const std::string& name : entry.config.fallbacks) {
-    Entry* fallback = find_entry(name);
-    if (fallback == nullptr) {
-      return fail(Errc::no_such_controller,
-                  entry.controller->name() + ": its fallback \"" + name + "\" is not loaded");
-    }
-    entry.fallbacks.push_back(fallback);
-  }
-  return {};
 }
 
 /// Lets the cycle know the entry, and the commands that its inputs are.

@@ -207,8 +207,8 @@ TEST_CASE("what is imported can be written and loaded, and the file decides ever
 
 TEST_CASE(
     "all protocols without required settings, and rates from slow to fast, give a description that loads") {
-  for (const char* name : {"servo", "cia402", "odrive"}) {
-    for (const double rate : {1.0, 50.0, 200.0, 500.0}) {
+  for (const char* name : {"servo", "cia402"}) {
+    for (const double rate : {20.0, 50.0, 200.0, 500.0}) {
       CAPTURE(name);
       CAPTURE(rate);
       UrdfOptions options{.protocol = drives::find(name), .rate = rate};

@@ -269,7 +269,8 @@ class Manager {
   [[nodiscard]] Entry* find_entry(const component::Component& component) const noexcept;
   [[nodiscard]] bool is_used(const Entry& entry) const noexcept;
   [[nodiscard]] SetupResult<void> initialize(Entry& entry);
-  [[nodiscard]] SetupResult<void> link(Entry& entry);
+  [[nodiscard]] SetupResult<void> find_fallbacks(Entry& entry) const;
+  void link(Entry& entry);
   [[nodiscard]] SetupResult<void> enter(Entry& entry);
   [[nodiscard]] Status reorder();
   [[nodiscard]] std::shared_ptr<std::vector<CommandCell>> cells_with(const component::Component& owner) const;

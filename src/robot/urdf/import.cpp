@@ -27,6 +27,9 @@
 namespace takt::robot {
 namespace {
 
+/// Drives on one bus: a CAN transceiver drives 32 nodes, and one of them is the computer.
+constexpr std::size_t most_drives = 31;
+
 using urdf_xml::Element;
 using Joints = std::vector<urdf::JointConstSharedPtr>;
 using Result = tl::expected<UrdfImport, std::vector<Mistake>>;
@@ -314,7 +317,7 @@ class Importer {
     for (std::size_t i = 0; i < joints; ++i) {
       JointDescription& joint = robot_.joints[i];
       const std::size_t bus = i * count / joints;
-      if (bus != joint.bus || i == 0) first = i;
+      if (i == 0 || bus != robot_.joints[i - 1].bus) first = i;
       joint.bus = bus;
       joint.board = static_cast<std::uint8_t>(std::min<std::size_t>(
           std::size_t{options_.protocol->addresses(joint).first_board} + (i - first), 255));
@@ -322,6 +325,7 @@ class Importer {
   }
 
   [[nodiscard]] bool fits() const {
+    if (robot_.joints.size() > most_drives * robot_.buses.size()) return false;
     for (const JointDescription& joint : robot_.joints) {
       if (joint.board > options_.protocol->addresses(joint).last_board) return false;
     }
