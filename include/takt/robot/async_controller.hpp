@@ -31,8 +31,9 @@ namespace takt::robot {
 
 /// A controller that works on copies. In and Out are trivially copyable.
 template <class In, class Out>
-requires std::is_trivially_copyable_v<In> && std::is_trivially_copyable_v<Out>
 class AsyncController : public Controller {
+  static_assert(std::is_trivially_copyable_v<In> && std::is_trivially_copyable_v<Out>);
+
  public:
   /// `most_missed`: cycles in a row without a new result before the controller ends; 0: any number.
   AsyncController(const component::ComponentMetadata& metadata, std::string name,

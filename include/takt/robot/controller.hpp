@@ -19,7 +19,8 @@
 //         return {};
 //       }
 //
-//       takt::component::Parameter<takt::component::FixedText<31>> joint_name{*this, "joint", {}};
+//       takt::component::Parameter<takt::component::FixedText<31>> joint_name{
+//           *this, "joint", {.initial = "elbow"}};
 //       takt::component::Parameter<double> damping{*this, "damping", {.initial = 1, .minimum = 0}};
 //
 //      private:

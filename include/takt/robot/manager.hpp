@@ -3,10 +3,11 @@
 //
 //     robot::Manager manager(description);
 //     robot::DriveDevice drives("drives", hardware);
-//     manager.add(drives);
-//     manager.load(std::make_shared<Damper>("damper"));
-//     manager.switch_controllers({.start = {"damper"}});    // takes effect once the robot is ready
-//     robot::run(manager, clock, {.period = description.period});
+//     SetupResult<void> made = manager.add(drives);
+//     if (made) made = manager.load(std::make_shared<Damper>("damper"));
+//     if (made) made = manager.switch_controllers({.start = {"damper"}});  // runs once the robot is ready
+//     if (!made) return complain(made.error().message);
+//     return robot::run(manager, clock, {.period = description.period});
 //
 // A cycle has eight steps:
 //
