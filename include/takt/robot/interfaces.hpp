@@ -1,10 +1,10 @@
 // Interfaces: the named numbers and structs between devices and controllers. Names are resolved once, at
 // set-up. In the cycle, reading and writing are plain memory accesses.
 //
-//     "elbow/position"       a joint: position, velocity, effort; commands also acceleration
-//     "imu/gyro_x"           a number of a device, or a field of its struct "imu"
-//     "tip_pid/setpoint"     an input of a controller, which another controller commands (a chain)
-//     "odometry/speed"       a number that a controller publishes: any registered variable
+//   "elbow/position"       a joint: position, velocity, effort; commands also acceleration
+//   "imu/gyro_x"           a number of a device, or a field of its struct "imu"
+//   "tip_pid/setpoint"     an input of a controller, which another controller commands (a chain)
+//   "odometry/speed"       a number that a controller publishes: any registered variable
 //
 // The manager holds the table (manager.hpp). Devices and controllers add to it and look up in it through
 // Declarations and Resources (device.hpp, controller.hpp).
