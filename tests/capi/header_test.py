@@ -24,6 +24,7 @@ ERROR_FILES = {
     "rt": "include/takt/rt/error.hpp",
     "component": "include/takt/component/error.hpp",
     "robot": "include/takt/robot/error.hpp",
+    "controllers": "include/takt/controllers/error.hpp",
     "motion": "include/takt/motion/error.hpp",
     "record": "include/takt/record/error.hpp",
     "sim": "include/takt/sim/error.hpp",
