@@ -278,9 +278,12 @@ void Manager::end_chain(Entry& entry, Error reason) noexcept {
     grows = false;
     for (Entry* other : running_) {
       if (other->in_chain || !other->wanted) continue;
+      // Lists of followers never change, while another thread may add to a list of leaders.
       const auto is_in = [](const Entry* e) { return e->in_chain; };
-      other->in_chain =
-          std::ranges::any_of(other->followers, is_in) || std::ranges::any_of(other->leaders, is_in);
+      const auto leads = [&](const Entry* e) {
+        return e->in_chain && std::ranges::find(e->followers, other) != e->followers.end();
+      };
+      other->in_chain = std::ranges::any_of(other->followers, is_in) || std::ranges::any_of(running_, leads);
       grows = grows || other->in_chain;
     }
   }

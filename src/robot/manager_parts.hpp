@@ -30,7 +30,7 @@ struct Manager::Entry {
   std::vector<std::size_t> cells;    ///< indices of the claimed commands that are no joint's
   std::vector<std::size_t> devices;  ///< indices of the devices that it uses
   std::vector<Entry*> followers;     ///< controllers whose inputs it commands
-  std::vector<Entry*> leaders;       ///< controllers that command its inputs
+  std::vector<Entry*> leaders;       ///< controllers that command its inputs; not for the cycle
   std::vector<Entry*> fallbacks;
   /// It is active, or will be once the robot is ready. Only the cycle writes it.
   std::atomic<bool> wanted{false};
