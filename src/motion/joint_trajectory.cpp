@@ -162,7 +162,7 @@ std::size_t JointTrajectoryController::free_goal() const noexcept {
 }
 
 bool JointTrajectoryController::waits_for_a_stop(std::size_t goal) const noexcept {
-  return std::any_of(axes_.begin(), axes_.end(), [this, goal](const Axis& axis) {
+  return std::any_of(axes_.begin(), axes_.end(), [goal](const Axis& axis) {
     return axis.stops && axis.waited_for && axis.goal == goal;
   });
 }
