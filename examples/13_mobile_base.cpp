@@ -61,8 +61,11 @@ int main() {
   if (!hardware) return std::puts(hardware.error().message.c_str()), 1;
 
   auto base = std::make_shared<controllers::DifferentialDriveController>("base");
-  const std::vector<component::Assignment> settings = {
-      {"left", std::string("left")}, {"right", std::string("right")}, {"track", 0.4}, {"wheel_radius", 0.08}};
+  const std::vector<component::Assignment> settings = {{"left", std::string("left")},
+                                                       {"right", std::string("right")},
+                                                       {"track", 0.4},
+                                                       {"wheel_radius", 0.08},
+                                                       {"odometry_source", std::string("velocity")}};
   robot::DriveDevice drives("drives", **hardware);
   robot::Manager manager(*robot);
   SetupResult<void> made = base->parameters().set(settings, "example");

@@ -162,9 +162,8 @@ std::size_t JointTrajectoryController::free_goal() const noexcept {
 }
 
 bool JointTrajectoryController::waits_for_a_stop(std::size_t goal) const noexcept {
-  return std::any_of(axes_.begin(), axes_.end(), [goal](const Axis& axis) {
-    return axis.stops && axis.waited_for && axis.goal == goal;
-  });
+  return std::any_of(axes_.begin(), axes_.end(),
+                     [goal](const Axis& axis) { return axis.stops && axis.waited_for && axis.goal == goal; });
 }
 
 std::size_t JointTrajectoryController::find_goal(GoalId id) const noexcept {
