@@ -201,13 +201,18 @@ void Manager::take(Entry& entry) noexcept {
       continue;
     }
     CommandMode mode = claim.mode;
+    // A first command of one part, such as a feed-forward, must find no stale other part.
+    if (joint.owner_ == nobody) joint.wanted_ = {{joint.reference_.position, 0, 0}, 0};
     if (joint.owner_ != nobody) {
       joint.lender_ = joint.owner_;
       Entry& other = *by_number_[joint.lender_];
       const auto its = std::ranges::find(other.joints, claim.joint, &Entry::JointClaim::joint);
       // Two exclusive owners share the joint, by a policy that permits it: the lowest mode is the drive's.
       if (its->kind == ClaimKind::exclusive) mode = std::min(mode, joint.mode_);
-      if (its->kind == ClaimKind::lending) other.controller->on_lent(claim.joint);
+      if (its->kind == ClaimKind::lending) {
+        joint.wanted_ = {{joint.reference_.position, 0, 0}, 0};
+        other.controller->on_lent(claim.joint);
+      }
     }
     joint.owner_ = entry.number;
     joint.mode_ = mode;
@@ -299,7 +304,7 @@ void Manager::end_chain(Entry& entry, Error reason) noexcept {
   }
 }
 
-/// Starts the fallbacks of a controller that has ended: all of them, or none.
+/// Starts the fallbacks of a controller that has ended, in their order, as far as they can start.
 void Manager::start_fallbacks(const Entry& entry, bool execute) noexcept {
   for (Entry* fallback : entry.fallbacks) {
     const bool fits = !suspended_ || fallback->controller->works_in_stop();

@@ -347,6 +347,29 @@ TEST_CASE("a controller that works in a stop goes on, and a fallback of the stop
   CHECK(managed.state_of("hold") == ControllerState::inactive);
 }
 
+TEST_CASE("a first command of an effort finds no position or velocity of an earlier owner") {
+  Managed managed;
+  auto first = Probe::of("first", {"a"}, CommandMode::velocity);
+  auto second = Probe::of("second", {"a"});
+  first->act = [](Probe& self) { self.joints[0]->set_velocity(1); };
+  second->trusted = true;
+  second->act = [](Probe& self) { self.joints[0]->set_effort(2); };
+  REQUIRE(managed.manager.load(first).has_value());
+  REQUIRE(managed.manager.load(second).has_value());
+  managed.make_ready();
+  REQUIRE(managed.start("first").has_value());
+  managed.cycles(1000);
+  REQUIRE(managed.stop("first").has_value());
+  managed.cycles(500);
+  const double at = managed.drives.feedback[0].position;
+  CHECK(at > 0.5);
+  REQUIRE(managed.start("second").has_value());
+  managed.cycle();
+  CHECK(managed.drives.commands[0].position == doctest::Approx(at));
+  CHECK(managed.drives.commands[0].velocity == 0);
+  CHECK(managed.drives.commands[0].effort == 2);
+}
+
 TEST_CASE("a controller that has finished becomes inactive without a failure and without its fallback") {
   Managed managed;
   auto sweep = Probe::of("sweep", {"a"});
