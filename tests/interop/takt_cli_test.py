@@ -19,7 +19,7 @@ def takt(*arguments, program=TAKT, **keywords):
 
 def commands_of(*command):
     """The commands of takt, or of a group of its commands, as its help lists them."""
-    listed = takt(*command, "--help").stdout.partition("Subcommands:\n")[2]
+    listed = takt(*command, "--help").stdout.partition("Subcommands:\n")[2].partition("\n\n")[0]
     return re.findall(r"^  ([a-z0-9-]+) ", listed, re.MULTILINE)
 
 
