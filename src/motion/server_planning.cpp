@@ -16,11 +16,9 @@
 namespace takt::motion {
 namespace {
 
-using std::chrono::milliseconds;
-
 /// How long before its start a trajectory is planned.
-constexpr Duration short_planning = milliseconds(100);
-constexpr Duration long_planning = milliseconds(2000);
+constexpr Duration short_planning = std::chrono::milliseconds(100);
+constexpr Duration long_planning = std::chrono::milliseconds(2000);
 
 /// A stop in a long line acts when the line is parsed, even if another stop overtook it.
 bool can_be_recalled(const ClientMessage& message) {

@@ -19,15 +19,13 @@ namespace takt::platform {
 namespace {
 
 using asio::ip::tcp;
-using std::chrono::milliseconds;
-using std::chrono::seconds;
 
 // Bytes per read: bounds how long one client occupies the thread.
 constexpr std::size_t chunk_size = std::size_t{16} << 10;
-constexpr std::size_t places_for_refusals = 32;       // clients beyond the limit that still get an error
-constexpr Duration farewell = seconds(1);             // time for a closed client to read its last line
-constexpr Duration accept_pause = milliseconds(100);  // pause without file descriptors
-constexpr Duration deadline_check = milliseconds(50);
+constexpr std::size_t places_for_refusals = 32;         // clients beyond the limit that still get an error
+constexpr Duration farewell = std::chrono::seconds(1);  // time for a closed client to read its last line
+constexpr Duration accept_pause = std::chrono::milliseconds(100);  // pause without file descriptors
+constexpr Duration deadline_check = std::chrono::milliseconds(50);
 
 /// One connection. `partial` holds the beginning of an incomplete line.
 struct Session {
