@@ -352,7 +352,7 @@ bool Manager::is_free_from(const Entry& owner, const Entry& claimant) const noex
 
 void Manager::emit(ManagerEvent::Kind kind, const component::Component& component, Error error) noexcept {
   // A reader that is too slow loses the newest.
-  (void)events_.try_push({now_, kind, &component, error});
+  (void)events_.try_push({now_, kind, std::string_view(component.name()), error});
 }
 
 // ---- 5 limit, 6 protect ----
@@ -409,10 +409,10 @@ bool Manager::obey(Joint& joint) noexcept {
   }
   // The limiter goes on from what was sent. A joint in velocity mode is where it was measured.
   if (!joint.limiter_->reset(reference)) return false;
-  reference = (joint.mode_ == CommandMode::velocity
-                   ? joint.limiter_->toward_velocity(wanted.motion.velocity, period_)
-                   : joint.limiter_->toward_position(wanted.motion.position, period_))
-                  .value;
+  reference =
+      (joint.mode_ == CommandMode::velocity ? joint.limiter_->toward_velocity(wanted.motion.velocity, period_)
+                                            : joint.limiter_->follow(wanted.motion, period_))
+          .value;
   return true;
 }
 

@@ -125,6 +125,10 @@ TEST_CASE_TEMPLATE("a bad period or NaN changes nothing", Scalar, double, float)
   // A NaN command brakes the joint to rest, with an error each time.
   check_periods<Scalar>("joint limiter", *BasicJointLimiter<Scalar>::make(limits<Scalar>()),
                         [](auto& o, Scalar r, Scalar, Scalar h) { return o.toward_position(r, h); });
+  check_periods<Scalar>("joint limiter, motion", *BasicJointLimiter<Scalar>::make(limits<Scalar>()),
+                        [](auto& o, Scalar r, Scalar, Scalar h) {
+                          return o.follow({r, r, 0}, h);
+                        });
   check_periods<Scalar>("joint limiter, velocity", *BasicJointLimiter<Scalar>::make(limits<Scalar>()),
                         [](auto& o, Scalar r, Scalar, Scalar h) { return o.toward_velocity(r, h); });
 

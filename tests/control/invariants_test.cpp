@@ -61,6 +61,27 @@ Scalar stops_at(const BasicMotionState<Scalar>& state, const BasicJointLimits<Sc
   return state.position + trajectory::plan_stop(state, limits).distance;
 }
 
+/// One step by a position, a velocity, or a motion: with a velocity, or near the present one, or without.
+template <class Scalar>
+auto any_step(BasicJointLimiter<Scalar>& limiter, Scalar command, Scalar period, std::mt19937_64& random) {
+  const auto factor = static_cast<Scalar>(test::uniform(random, -2, 2));
+  const auto now = limiter.state();
+  switch (test::uniform_int(random, 0, 4)) {
+    case 0:
+      return limiter.toward_velocity(command, period);
+    case 1:
+      return limiter.follow({command, 0, 0}, period);
+    case 2:
+      return limiter.follow({command, factor, factor}, period);
+    case 3:  // not finite if the command is not
+      return limiter.follow({now.position + now.velocity * period * (1 + factor * Scalar(1e-3)) + 0 * command,
+                             now.velocity + now.acceleration * period * factor, now.acceleration * factor},
+                            period);
+    default:
+      return limiter.toward_position(command, period);
+  }
+}
+
 }  // namespace
 
 TEST_CASE_TEMPLATE("a joint keeps every limit and can always stop inside, for any command", Scalar, double,
@@ -77,8 +98,7 @@ TEST_CASE_TEMPLATE("a joint keeps every limit and can always stop inside, for an
       if (test::uniform_int(random, 0, 30) == 0) period = any_magnitude<Scalar>(random, 2e-4, 0.03);
       const auto before = limiter.state();
       const Scalar command = commands.next();
-      const auto step = test::uniform_int(random, 0, 3) == 0 ? limiter.toward_velocity(command, period)
-                                                             : limiter.toward_position(command, period);
+      const auto step = any_step(limiter, command, period, random);
       const auto& now = step.value;
       EXPECT(step.ok() == std::isfinite(command));
       EXPECT(now == limiter.state());

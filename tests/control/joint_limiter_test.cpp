@@ -50,19 +50,22 @@ TEST_CASE("no command makes the joint exceed a limit or leave its range") {
     auto limiter = JointLimiter::make(limits).value();
     const double period = test::uniform(random, 0.0005, 0.02);
     double command = 0;
-    bool velocity = false;
+    MotionState motion;
+    enum { position, velocity, moving } by = position;
     const auto kind = test::uniform_int(random, 0, 2);  // steps, bang-bang, noise
     for (int k = 0; k < 300; ++k) {
       if (kind == 2 || test::uniform_int(random, 0, 19) == 0) {
-        velocity = test::uniform_int(random, 0, 1) == 0;
+        by = static_cast<decltype(by)>(test::uniform_int(random, 0, 2));
         command =
             kind == 1 ? (test::uniform_int(random, 0, 1) == 0 ? 1e9 : -1e9) : test::uniform(random, -5, 5);
         if (test::uniform_int(random, 0, 19) == 0) command = not_a_number;
         if (test::uniform_int(random, 0, 19) == 0) command = -infinity;
       }
       const MotionState before = limiter.state();
-      const ReferenceStep step =
-          velocity ? limiter.toward_velocity(command, period) : limiter.toward_position(command, period);
+      motion = {command + motion.velocity * period * k, test::uniform(random, -5, 5) * (k % 50 < 25), 0};
+      const ReferenceStep step = by == velocity ? limiter.toward_velocity(command, period)
+                                 : by == moving ? limiter.follow(motion, period)
+                                                : limiter.toward_position(command, period);
       CHECK(step.ok() == std::isfinite(command));
       CHECK(step.value == limiter.state());
       CHECK(step.value.position >= limits.position_min - 1e-9);
@@ -102,6 +105,49 @@ TEST_CASE("a position is reached in the shortest time, and a velocity exactly") 
   CHECK(wheel.state().velocity == doctest::Approx(0.7));
   for (int k = 0; k < 2000; ++k) static_cast<void>(wheel.toward_velocity(0, 0.001));
   CHECK(wheel.state().velocity == 0);
+}
+
+TEST_CASE("a stream of motions that keeps the limits is followed exactly") {
+  auto random = test::generator(3);
+  for (std::size_t i = 0; i < test::count(100); ++i) {
+    const JointLimits limits = any_limits(random);
+    JointLimits gentle = limits;  // by more than rounding
+    for (double* limit : {&gentle.velocity, &gentle.acceleration, &gentle.jerk}) *limit *= 0.999;
+    const double target = 0.999 * test::uniform(random, limits.position_min, limits.position_max);
+    const double period = test::uniform(random, 0.0005, 0.01);
+    const auto transfer =
+        trajectory::Transfer::between({}, {target, 0, 0}, trajectory::both_ways(gentle)).value();
+    const auto stream = transfer.profile(transfer.shortest());
+    auto limiter = JointLimiter::make(limits).value();
+    for (int k = 1; k * period < transfer.shortest() + 0.1; ++k) {
+      const MotionState wanted = stream.at(k * period);
+      CHECK(limiter.follow(wanted, period).value == wanted);
+    }
+  }
+}
+
+TEST_CASE("a joint catches up with a command that moves already, and then follows it exactly") {
+  JointLimits limits;
+  limits.velocity = 2;
+  limits.acceleration = 10;
+  limits.jerk = 200;
+  auto limiter = JointLimiter::make(limits).value();
+  constexpr double period = 0.001;
+  const auto at = [](int k) { return MotionState{0.3 + 1.5 * k * period, 1.5, 0}; };
+  int caught = 0;
+  for (int k = 1; k < 5000; ++k) {
+    const MotionState before = limiter.state();
+    static_cast<void>(limiter.follow(at(k), period));
+    check_step(limits, before, limiter.state(), period);
+    if (caught == 0 && std::abs(limiter.state().position - at(k).position) < 1e-9) caught = k;
+    if (caught != 0) CHECK(limiter.state().position == doctest::Approx(at(k).position).epsilon(1e-9));
+  }
+  // In the frame of the command: the shortest motion from where it started.
+  auto moving = trajectory::both_ways(limits);
+  moving.velocity_max -= 1.5;
+  moving.velocity_min -= 1.5;
+  const auto shortest = trajectory::Transfer::between({0, -1.5, 0}, {0.3, 0, 0}, moving).value().shortest();
+  CHECK(caught * period <= shortest + 2 * period);
 }
 
 TEST_CASE("a joint outside its range stays where it is, or moves inward") {

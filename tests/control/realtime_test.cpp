@@ -130,6 +130,7 @@ TEST_CASE("limiters, proxies and followers keep the rules of the loop") {
     ok = ok && rate.step(command, 0.001).ok() == good;
     ok = ok && joint.toward_position(command, 0.001).ok() == good;
     ok = ok && joint.toward_velocity(command, 0.001).ok() == good;
+    ok = ok && joint.follow({command, 1, 0}, 0.001).ok() == good;
     ok = ok && joint.effort(command, measured).ok() == good;
     ok = ok && ros1.position(command, measured, 0.001).ok() == good;
     ok = ok && ros1.velocity(command, measured, 0.001).ok() == good;

@@ -78,7 +78,7 @@ TEST_CASE("the step response is that of mass, damping and stiffness") {
              {"stiffness", std::to_string(law.stiffness)}});
     rig.push(2);
     double worst = 0;
-    double worst_lag = 0;  // the manager's limiter plans to rest at each position
+    double worst_lag = 0;
     for (int k = 1; k <= 300; ++k) {
       rig.run(10);
       const double exact = step_response(law.mass, law.damping, law.stiffness, 2, 0.01 * k);
@@ -87,7 +87,7 @@ TEST_CASE("the step response is that of mass, damping and stiffness") {
       worst_lag = std::max(worst_lag, std::abs(rig.position(0) - offset));
     }
     CHECK(worst < 0.01 * 2 / law.stiffness);
-    CHECK(worst_lag < 0.04 * 2 / law.stiffness);
+    CHECK(worst_lag < 0.005 * 2 / law.stiffness);
     CHECK(rig.position(1) == 0);
     CHECK(rig.state("soft/a.force") == 2);
     rig.push(0);

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <string>
@@ -102,6 +104,21 @@ TEST_CASE("forwarded positions, velocities and efforts reach the joints within t
     CHECK(rig.drives.commands[0].effort == 0.5);
     CHECK(rig.drives.commands[1].effort == -50);
   }
+}
+
+TEST_CASE("a stream of positions is followed without delay, and ends without a step") {
+  ForwardRig rig("position");
+  const auto wanted = [](int k) { return 0.5 - 0.5 * std::cos(0.002 * k); };  // at most 1 rad/s
+  double worst = 0;
+  int k = 0;
+  for (; k < 1570; ++k) {
+    rig.send({wanted(k), 0});
+    rig.run(1);
+    if (k > 100) worst = std::max(worst, std::abs(rig.drives.commands[0].position - wanted(k)));
+  }
+  CHECK(worst < 1e-5);  // braking to rest at each position, it would be behind by v^2 / 2a: 0.0025
+  rig.run(500);
+  CHECK(rig.drives.commands[0].position == doctest::Approx(wanted(k - 1)));
 }
 
 TEST_CASE("without a setpoint, a forwarded joint stays where it is") {

@@ -122,7 +122,9 @@ template <class T>
 inline constexpr bool is_array = !std::is_same_v<typename NumberIn<T>::Type, T>;
 template <class T>
 inline constexpr bool is_number = std::is_same_v<T, double> || std::is_same_v<T, std::int64_t>;
-// Constants, because g++ 12 fails on calls in the initializers of rules.
+// Constants, because g++ 12 fails on calls and on constructors in the initializers of rules.
+template <class T>
+inline constexpr T fresh{};
 template <class Number>
 inline constexpr Number lowest = std::numeric_limits<Number>::lowest();
 template <class Number>
@@ -150,7 +152,7 @@ inline constexpr std::size_t text_capacity<FixedText<n>> = n;
 template <class T>
 struct NumberRules {
   using Number = typename parameter_detail::NumberIn<T>::Type;
-  T initial{};
+  T initial = parameter_detail::fresh<T>;
   Number minimum = parameter_detail::lowest<Number>;
   Number maximum = parameter_detail::highest<Number>;
   Number step = 0;          ///< values are multiples of it above the minimum, or above 0 without one; 0: any
@@ -160,14 +162,14 @@ struct NumberRules {
 /// The rules of a bool or text.
 template <class T>
 struct PlainRules {
-  T initial{};
+  T initial = parameter_detail::fresh<T>;
   std::string_view unit{};
   std::string_view description{};
 };
 /// The rules of an enum whose values count from 0.
 template <class T>
 struct ChoiceRules {
-  T initial{};
+  T initial = parameter_detail::fresh<T>;
   std::vector<std::string_view> choices{};  ///< the names of the values, in their order
   std::string_view unit{};
   std::string_view description{};

@@ -6,11 +6,12 @@
 //
 //     const MotionState reference = limiter.toward_position(command, period).value;     // every period
 //
-// Each step is the beginning of the time-optimal jerk-limited motion to the command
-// (trajectory/transfer.hpp), planned again. The limiter takes the step if the joint could then still stop
-// inside the range (trajectory/stop.hpp). Otherwise it continues along the stop of the step before. So the
-// limits hold by induction for every command. A joint outside its range may only move inward, and does not
-// move without a command. This happens, for example, after a change of encoder or limits.
+// A stream of motions that keeps the limits is followed without delay by follow(). Each other step is the
+// beginning of the time-optimal jerk-limited motion to the command (trajectory/transfer.hpp), planned again.
+// The limiter takes the step if the joint could then still stop inside the range (trajectory/stop.hpp).
+// Otherwise it continues along the stop of the step before. So the limits hold by induction for every
+// command. A joint outside its range may only move inward, and does not move without a command. This happens,
+// for example, after a change of encoder or limits.
 //
 // Efforts cannot be limited in this way without a model of the joint. effort() keeps the effort limit. It
 // also removes effort that drives the joint outward when the remaining range is the braking distance or less.
@@ -18,6 +19,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include "takt/control/error.hpp"
 #include "takt/control/position_range.hpp"
@@ -73,9 +76,23 @@ class BasicJointLimiter {
     if (!is_period(period)) return {state_, Errc::bad_period};
     const auto stop = profile_of_stop(state_);
     if (!std::isfinite(position)) return {go_on(stop, period), Errc::not_finite};
-    const Range range = range_around(stop);
-    const State target{std::clamp(position, range.min, range.max), 0, 0};
-    return {take(target, trajectory::both_ways(limits_), stop, period), {}};
+    return {take(range_around(stop).nearest(position), trajectory::both_ways(limits_), stop, period), {}};
+  }
+
+  /// Follows a moving command: the motion for the end of this period (rad, rad/s, rad/s^2). If the joint can
+  /// make it from its last reference, it is followed exactly, without delay. Otherwise the joint catches up
+  /// with it in the shortest time, within the limits. Without a velocity it is a position to rest at. Errors:
+  /// as above.
+  Step follow(const State& command, Scalar period) noexcept {
+    if (!is_period(period)) return {state_, Errc::bad_period};
+    const auto stop = profile_of_stop(state_);
+    if (!std::isfinite(command.position) || !std::isfinite(command.velocity) ||
+        !std::isfinite(command.acceleration))
+      return {go_on(stop, period), Errc::not_finite};
+    if (is_next(command, period)) return {state_ = command, {}};
+    const Scalar position = range_around(stop).nearest(command.position);
+    if (const auto caught = catch_up(position, command.velocity, period)) return {state_ = *caught, {}};
+    return {take(position, trajectory::both_ways(limits_), stop, period), {}};
   }
 
   /// Moves towards a velocity (rad/s or m/s) for `period` seconds, and stops at the end of the range. Errors:
@@ -93,8 +110,7 @@ class BasicJointLimiter {
     const Scalar far =
         2 * limits_.velocity *
         (period + limits_.velocity / limits_.acceleration + limits_.acceleration / limits_.jerk);
-    const State target{std::clamp(state_.position + std::copysign(far, velocity), range.min, range.max), 0,
-                       0};
+    const Scalar target = range.nearest(state_.position + std::copysign(far, velocity));
     return {take(target, limits, stop, period), {}};
   }
 
@@ -137,6 +153,7 @@ class BasicJointLimiter {
     Scalar min;
     Scalar max;
 
+    [[nodiscard]] Scalar nearest(Scalar position) const noexcept { return std::clamp(position, min, max); }
     [[nodiscard]] Range with(Scalar position) const noexcept {
       return {std::min(min, position), std::max(max, position)};
     }
@@ -184,13 +201,57 @@ class BasicJointLimiter {
 
   const State& go_on(const Profile& motion, Scalar period) noexcept { return state_ = motion.at(period); }
 
-  const State& take(const State& target, const trajectory::BasicDirectionalLimits<Scalar>& limits,
+  /// Moves to rest at a position, or along the stop if that is not safe.
+  const State& take(Scalar position, const trajectory::BasicDirectionalLimits<Scalar>& limits,
                     const Profile& stop, Scalar period) noexcept {
-    const auto transfer = trajectory::BasicTransfer<Scalar>::between(state_, target, limits);
-    if (!transfer) return go_on(stop, period);
-    const State next = transfer->profile(transfer->shortest()).at(period);
-    if (!is_safe(next)) return go_on(stop, period);
-    return state_ = next;
+    if (const auto next = step_to({position, 0, 0}, state_, limits, period); next && is_safe(*next))
+      return state_ = *next;
+    return go_on(stop, period);
+  }
+
+  /// The state after a period of the time-optimal motion to rest at the target.
+  [[nodiscard]] static std::optional<State> step_to(const State& target, const State& from,
+                                                    const trajectory::BasicDirectionalLimits<Scalar>& limits,
+                                                    Scalar period) noexcept {
+    const auto transfer = trajectory::BasicTransfer<Scalar>::between(from, target, limits);
+    if (!transfer) return std::nullopt;
+    return transfer->profile(transfer->shortest()).at(period);
+  }
+
+  /// The state after a period of the time-optimal motion to a moving target: in the frame that moves with
+  /// it, the target rests.
+  [[nodiscard]] std::optional<State> catch_up(Scalar position, Scalar velocity,
+                                              Scalar period) const noexcept {
+    if (velocity == 0) return std::nullopt;
+    auto limits = trajectory::both_ways(limits_);
+    limits.velocity_max -= velocity;
+    limits.velocity_min -= velocity;
+    const Scalar passed = velocity * period;
+    auto next = step_to({position - passed, 0, 0},
+                        {state_.position, state_.velocity - velocity, state_.acceleration}, limits, period);
+    if (!next) return std::nullopt;
+    next->position += passed;
+    next->velocity += velocity;
+    if (!is_safe(*next)) return std::nullopt;
+    return next;
+  }
+
+  /// Whether the joint can make this motion in a period: its derivatives move each quantity so far. Also, the
+  /// velocity stays within its limit while the acceleration ends.
+  [[nodiscard]] bool is_next(const State& next, Scalar period) const noexcept {
+    const auto& [p, v, a] = state_;
+    const Scalar jerk = limits_.jerk * period;
+    const Scalar gain = next.acceleration * std::abs(next.acceleration) / (2 * limits_.jerk);
+    return within(next.acceleration, 0, limits_.acceleration) && within(next.acceleration, a, jerk) &&
+           within(next.velocity, 0, limits_.velocity) && within(next.velocity + gain, 0, limits_.velocity) &&
+           within(next.velocity, v, limits_.acceleration * period) &&
+           within(next.velocity, v + a * period, jerk * period / 2) &&
+           within(next.position, p, limits_.velocity * period) &&
+           within(next.position, p + (v + a * period / 2) * period, jerk * period * period / 6) &&
+           is_safe(next);
+  }
+  [[nodiscard]] static bool within(Scalar value, Scalar middle, Scalar distance) noexcept {
+    return std::abs(value - middle) <= distance * (1 + slack) + slack * (1 + std::abs(value));
   }
 
   Limits limits_;

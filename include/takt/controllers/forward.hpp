@@ -1,5 +1,7 @@
 // Forwards setpoints to joints: positions, velocities or efforts. The manager keeps the limits of the joints.
 //
+// A position that changes from cycle to cycle is followed with its velocity, so without delay.
+//
 // Setpoints come by the port "setpoints", all joints at once. An input "name/joint", which another controller
 // commands, wins while it is driven. A joint without a setpoint is released, so the manager holds it. That is
 // so after the activation, and when the port is silent for longer than the timeout.
@@ -14,6 +16,7 @@
 #include <vector>
 
 #include "takt/component/parameter.hpp"
+#include "takt/controllers/position_stream.hpp"
 #include "takt/controllers/set_up.hpp"
 #include "takt/controllers/setpoints.hpp"
 #include "takt/controllers/timed_input.hpp"
@@ -47,32 +50,33 @@ class ForwardController final : public robot::Controller {
 
   [[nodiscard]] Status on_activate(const component::CycleTime&) noexcept override {
     setpoints.discard();
+    for (Axis& axis : axes_) axis.stream = {};
     return {};
   }
   [[nodiscard]] Status on_execute(const component::CycleTime& cycle) noexcept override {
     const JointSetpoints* sample = setpoints.newest(
         cycle.time, *timeout, [this](const JointSetpoints& s) { return are_setpoints(s, axes_.size()); });
     for (std::size_t i = 0; i < axes_.size(); ++i) {
-      const Axis& axis = axes_[i];
+      Axis& axis = axes_[i];
       if (axis.input.driven()) {
         // The manager ends a controller that commands NaN; until then the last command stays.
-        if (std::isfinite(axis.input.get())) command(*axis.joint, axis.input.get());
+        if (std::isfinite(axis.input.get())) command(axis, axis.input.get(), cycle.period);
       } else if (sample != nullptr) {
-        command(*axis.joint, sample->values[i]);
+        command(axis, sample->values[i], cycle.period);
       } else {
         axis.joint->release();
+        axis.stream = {};
       }
     }
     return {};
   }
 
   component::Parameter<NameList> joints{
-      *this, "joints", {.initial = {}, .unit = {}, .description = "Names of the joints, with commas."}};
+      *this, "joints", {.description = "Names of the joints, with commas."}};
   component::Parameter<CommandMode> mode{*this,
                                          "mode",
                                          {.initial = CommandMode::position,
                                           .choices = {"position", "velocity", "effort"},
-                                          .unit = {},
                                           .description = "What the setpoints are."}};
   component::Parameter<double> timeout{
       *this,
@@ -88,16 +92,17 @@ class ForwardController final : public robot::Controller {
   struct Axis {
     robot::Joint* joint = nullptr;
     robot::InputHandle input;
+    PositionStream stream{};
   };
 
-  void command(robot::Joint& joint, double value) const noexcept {
+  void command(Axis& axis, double value, Duration period) const noexcept {
     switch (*mode) {
       case CommandMode::position:
-        return joint.follow({value, 0, 0});
+        return axis.joint->follow({value, axis.stream.velocity(value, period), 0});
       case CommandMode::velocity:
-        return joint.set_velocity(value);
+        return axis.joint->set_velocity(value);
       case CommandMode::effort:
-        return joint.set_effort(value);
+        return axis.joint->set_effort(value);
     }
   }
 
