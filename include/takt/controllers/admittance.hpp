@@ -54,12 +54,9 @@ class AdmittanceController final : public robot::Controller {
 
   component::InPort<JointSetpoints> references{*this, "references"};
 
-  component::Parameter<NameList> joints{
-      *this, "joints", {.initial = {}, .unit = {}, .description = "The joints, with commas."}};
+  component::Parameter<NameList> joints{*this, "joints", {.description = "The joints, with commas."}};
   component::Parameter<component::FixedText<31>> follower{
-      *this,
-      "follower",
-      {.initial = {}, .unit = {}, .description = "The controller that moves the joints; empty: this one."}};
+      *this, "follower", {.description = "The controller that moves the joints; empty: this one."}};
   component::Parameter<Numbers> mass{
       *this,
       "mass",
@@ -73,27 +70,20 @@ class AdmittanceController final : public robot::Controller {
   component::Parameter<NameList> forces{
       *this,
       "forces",
-      {.initial = {},
-       .unit = {},
-       .description = "The states of a sensor, such as ft/force_x; empty: the joints' own efforts."}};
+      {.description = "The states of a sensor, such as ft/force_x; empty: the joints' own efforts."}};
   component::Parameter<component::FixedText<1023>> matrix{
       *this,
       "matrix",
-      {.initial = "0",
-       .unit = {},
-       .description = "One row per joint, one column per force, row by row with commas."}};
+      {.initial = "0", .description = "One row per joint, one column per force, row by row with commas."}};
   component::Parameter<double> effort_scale{
       *this,
       "effort_scale",
       {.initial = -1,
        .minimum = -1e3,
        .maximum = 1e3,
-       .unit = {},
        .description = "Force per measured effort. A drive pushes against the force: -1."}};
   component::Parameter<bool> zeroes{
-      *this,
-      "zeroes",
-      {.initial = true, .unit = {}, .description = "Takes the forces at the activation as zero."}};
+      *this, "zeroes", {.initial = true, .description = "Takes the forces at the activation as zero."}};
   component::Parameter<double> dead_band{*this,
                                          "dead_band",
                                          {.initial = 0,

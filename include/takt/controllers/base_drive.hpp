@@ -168,14 +168,12 @@ class BaseDriveController : public robot::Controller, private PoseSetter {
                                                        "odometry_source",
                                                        {.initial = OdometrySource::position,
                                                         .choices = {"position", "velocity", "open_loop"},
-                                                        .unit = {},
                                                         .description = "Of the motion: wheels or commands."}};
   component::Parameter<mobile::PoseIntegration> integration{
       *this,
       "integration",
       {.initial = mobile::PoseIntegration::exact_arc,
        .choices = {"exact_arc", "runge_kutta", "euler"},
-       .unit = {},
        .description = "How the pose follows from the motion."}};
   component::Parameter<double> forward_noise{*this,
                                              "forward_noise",

@@ -35,15 +35,11 @@ class CarLikeDriveController final : public BaseDriveController {
   explicit CarLikeDriveController(std::string name) : BaseDriveController(about, std::move(name)) {}
 
   component::Parameter<NameList> steering{
-      *this,
-      "steering",
-      {.initial = {}, .unit = {}, .description = "The steered joints: one, or left and right."}};
+      *this, "steering", {.description = "The steered joints: one, or left and right."}};
   component::Parameter<NameList> traction{
       *this,
       "traction",
-      {.initial = {},
-       .unit = {},
-       .description = "The driven joints: one; rear left, right; or front left, right, rear left, right."}};
+      {.description = "The driven joints: one; rear left, right; or front left, right, rear left, right."}};
   component::Parameter<double> wheelbase{
       *this,
       "wheelbase",
@@ -69,9 +65,7 @@ class CarLikeDriveController final : public BaseDriveController {
   component::Parameter<bool> waits_for_steering{
       *this,
       "waits_for_steering",
-      {.initial = false,
-       .unit = {},
-       .description = "Drives slower until the wheels point where they are to."}};
+      {.initial = false, .description = "Drives slower until the wheels point where they are to."}};
 
   [[nodiscard]] SetupResult<void> on_check() override;
 

@@ -78,15 +78,10 @@ class ChainedFilter final : public robot::Controller {
   }
 
   component::Parameter<NameList> source{
-      *this,
-      "source",
-      {.initial = {}, .unit = {}, .description = "State that is filtered; empty: the input alone."}};
+      *this, "source", {.description = "State that is filtered; empty: the input alone."}};
   component::Parameter<NameList> filters{
-      *this,
-      "filters",
-      {.initial = {}, .unit = {}, .description = "The chain: \"low_pass:30, notch:50:4, rate:2\"."}};
-  component::Parameter<NameList> target{
-      *this, "target", {.initial = {}, .unit = {}, .description = "Command that gets the result."}};
+      *this, "filters", {.description = "The chain: \"low_pass:30, notch:50:4, rate:2\"."}};
+  component::Parameter<NameList> target{*this, "target", {.description = "Command that gets the result."}};
 
  private:
   [[nodiscard]] SetupResult<void> check_filters() const {

@@ -24,11 +24,9 @@ class DifferentialDriveController final : public BaseDriveController {
   explicit DifferentialDriveController(std::string name) : BaseDriveController(about, std::move(name)) {}
 
   component::Parameter<NameList> left{
-      *this, "left", {.initial = {}, .unit = {}, .description = "The joints of the left side, with commas."}};
+      *this, "left", {.description = "The joints of the left side, with commas."}};
   component::Parameter<NameList> right{
-      *this,
-      "right",
-      {.initial = {}, .unit = {}, .description = "The joints of the right side, with commas."}};
+      *this, "right", {.description = "The joints of the right side, with commas."}};
   component::Parameter<double> track{
       *this,
       "track",
@@ -40,27 +38,18 @@ class DifferentialDriveController final : public BaseDriveController {
                                              .maximum = 10,
                                              .unit = "m",
                                              .description = "Nominal, of all wheels."}};
-  component::Parameter<double> track_multiplier{*this,
-                                                "track_multiplier",
-                                                {.initial = 1,
-                                                 .minimum = 0.1,
-                                                 .maximum = 10,
-                                                 .unit = {},
-                                                 .description = "Measured track / nominal track."}};
-  component::Parameter<double> left_radius_multiplier{*this,
-                                                      "left_radius_multiplier",
-                                                      {.initial = 1,
-                                                       .minimum = 0.1,
-                                                       .maximum = 10,
-                                                       .unit = {},
-                                                       .description = "Measured radius / nominal radius."}};
-  component::Parameter<double> right_radius_multiplier{*this,
-                                                       "right_radius_multiplier",
-                                                       {.initial = 1,
-                                                        .minimum = 0.1,
-                                                        .maximum = 10,
-                                                        .unit = {},
-                                                        .description = "Measured radius / nominal radius."}};
+  component::Parameter<double> track_multiplier{
+      *this,
+      "track_multiplier",
+      {.initial = 1, .minimum = 0.1, .maximum = 10, .description = "Measured track / nominal track."}};
+  component::Parameter<double> left_radius_multiplier{
+      *this,
+      "left_radius_multiplier",
+      {.initial = 1, .minimum = 0.1, .maximum = 10, .description = "Measured radius / nominal radius."}};
+  component::Parameter<double> right_radius_multiplier{
+      *this,
+      "right_radius_multiplier",
+      {.initial = 1, .minimum = 0.1, .maximum = 10, .description = "Measured radius / nominal radius."}};
 
   [[nodiscard]] SetupResult<void> on_check() override { return check_fixed(*this, left, right); }
 

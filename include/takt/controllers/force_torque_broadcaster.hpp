@@ -84,16 +84,13 @@ class ForceTorqueBroadcaster final : public robot::Controller {
   }
 
   component::Parameter<NameList> sensor{
-      *this, "sensor", {.initial = "wrench", .unit = {}, .description = "Name of the device's sensor."}};
+      *this, "sensor", {.initial = "wrench", .description = "Name of the device's sensor."}};
   component::Parameter<NameList> imu{
-      *this,
-      "imu",
-      {.initial = {}, .unit = {}, .description = "Name of the inertial unit; empty: orientation is fixed."}};
+      *this, "imu", {.description = "Name of the inertial unit; empty: orientation is fixed."}};
   component::Parameter<Vector3> orientation{
       *this,
       "orientation",
-      {.initial = {},
-       .minimum = -7,
+      {.minimum = -7,
        .maximum = 7,
        .unit = "rad",
        .description = "Roll, pitch and yaw of the sensor in the world, or in the inertial unit's frame."}};
@@ -103,8 +100,7 @@ class ForceTorqueBroadcaster final : public robot::Controller {
       {.initial = 0, .minimum = 0, .maximum = 1000, .unit = "kg", .description = "Of the tool."}};
   component::Parameter<Vector3> centre{*this,
                                        "centre",
-                                       {.initial = {},
-                                        .minimum = -10,
+                                       {.minimum = -10,
                                         .maximum = 10,
                                         .unit = "m",
                                         .description = "The tool's centre of mass, in the sensor's frame."}};
@@ -121,7 +117,6 @@ class ForceTorqueBroadcaster final : public robot::Controller {
       {.initial = 0,
        .minimum = 0,
        .maximum = std::int64_t{1} << 52,
-       .unit = {},
        .description = "Each change makes the present wrench the new zero."}};
   component::Parameter<std::int64_t> zero_samples{
       *this,
@@ -129,7 +124,6 @@ class ForceTorqueBroadcaster final : public robot::Controller {
       {.initial = 100,
        .minimum = 1,
        .maximum = 1000000,
-       .unit = {},
        .description = "The zero is the mean of so many samples."}};
   component::OutPort<Wrench> wrench{*this, "wrench"};
 

@@ -84,15 +84,11 @@ class GpioController final : public robot::Controller {
   }
 
   component::Parameter<NameList> inputs{
-      *this,
-      "inputs",
-      {.initial = {}, .unit = {}, .description = "States to publish: \"board/button\", with commas."}};
+      *this, "inputs", {.description = "States to publish: \"board/button\", with commas."}};
   component::Parameter<NameList> outputs{
-      *this,
-      "outputs",
-      {.initial = {}, .unit = {}, .description = "Interfaces to command: \"board/lamp\", with commas."}};
+      *this, "outputs", {.description = "Interfaces to command: \"board/lamp\", with commas."}};
   component::Parameter<NameList> digital{
-      *this, "digital", {.initial = {}, .unit = {}, .description = "Those outputs that take 0 and 1 only."}};
+      *this, "digital", {.description = "Those outputs that take 0 and 1 only."}};
   component::Parameter<double> timeout{
       *this,
       "timeout",

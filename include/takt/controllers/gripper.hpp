@@ -86,13 +86,11 @@ class GripperController final : public robot::Controller, private GripperService
   component::OutPort<GripperResult> results{*this, "results"};
   component::ProvidedService<GripperService> service{*this, "gripper", static_cast<GripperService&>(*this)};
 
-  component::Parameter<component::FixedText<31>> joint{
-      *this, "joint", {.initial = {}, .unit = {}, .description = "Of the fingers."}};
+  component::Parameter<component::FixedText<31>> joint{*this, "joint", {.description = "Of the fingers."}};
   component::Parameter<Mode> mode{*this,
                                   "mode",
                                   {.initial = Mode::position,
                                    .choices = {"position", "effort"},
-                                   .unit = {},
                                    .description = "What the joint is commanded by."}};
   component::Parameter<double> max_effort{*this,
                                           "max_effort",
@@ -104,9 +102,7 @@ class GripperController final : public robot::Controller, private GripperService
   component::Parameter<component::FixedText<63>> effort_interface{
       *this,
       "effort_interface",
-      {.initial = {},
-       .unit = {},
-       .description = "A command of the drive for its largest effort, or empty: \"gripper/max_effort\"."}};
+      {.description = "A command of the drive for its largest effort, or empty: \"gripper/max_effort\"."}};
   component::Parameter<double> speed{*this,
                                      "speed",
                                      {.initial = 0.5,

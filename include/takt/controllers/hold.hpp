@@ -92,7 +92,7 @@ class HoldController final : public robot::Controller {
   }
 
   component::Parameter<NameList> joints{
-      *this, "joints", {.initial = {}, .unit = {}, .description = "Names of the joints, with commas."}};
+      *this, "joints", {.description = "Names of the joints, with commas."}};
   component::Parameter<component::FixedText<number_list_size>> effort{
       *this,
       "effort",
@@ -100,7 +100,7 @@ class HoldController final : public robot::Controller {
   component::Parameter<bool> goes_on{
       *this,
       "works_in_stop",
-      {.initial = false, .unit = {}, .description = "It goes on while the robot stops and is stopped."}};
+      {.initial = false, .description = "It goes on while the robot stops and is stopped."}};
   PidParameters gains{*this};
 
  private:

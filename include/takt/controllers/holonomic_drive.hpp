@@ -34,16 +34,11 @@ class HolonomicDriveController final : public BaseDriveController {
   explicit HolonomicDriveController(std::string name) : BaseDriveController(about, std::move(name)) {}
 
   component::Parameter<NameList> wheels{
-      *this,
-      "wheels",
-      {.initial = {},
-       .unit = {},
-       .description = "The joints, with commas: 4 mecanum wheels, 3 to 6 omni wheels."}};
+      *this, "wheels", {.description = "The joints, with commas: 4 mecanum wheels, 3 to 6 omni wheels."}};
   component::Parameter<HolonomicLayout> layout{*this,
                                                "layout",
                                                {.initial = HolonomicLayout::mecanum,
                                                 .choices = {"mecanum", "omni"},
-                                                .unit = {},
                                                 .description = "The kind of wheels."}};
   component::Parameter<double> wheel_radius{
       *this,

@@ -86,12 +86,11 @@ class ImuBroadcaster final : public robot::Controller {
   void on_parameters() noexcept override { mounting_ = from_roll_pitch_yaw(*mounting); }
 
   component::Parameter<NameList> sensor{
-      *this, "sensor", {.initial = "imu", .unit = {}, .description = "Name of the device's sensor."}};
+      *this, "sensor", {.initial = "imu", .description = "Name of the device's sensor."}};
   component::Parameter<Vector3> mounting{
       *this,
       "mounting",
-      {.initial = {},
-       .minimum = -7,
+      {.minimum = -7,
        .maximum = 7,
        .unit = "rad",
        .description = "Roll, pitch and yaw of the unit in the robot's frame."}};

@@ -164,7 +164,6 @@ class PidParameters {
       {.initial = 1,
        .minimum = 0,
        .maximum = 1,
-       .unit = {},
        .description = "Share of the setpoint in the proportional part."}};
   component::Parameter<double> derivative_weight{
       *owner_,
@@ -172,7 +171,6 @@ class PidParameters {
       {.initial = 0,
        .minimum = 0,
        .maximum = 1,
-       .unit = {},
        .description = "Share of the setpoint in the derivative: 0 gives no kick, 1 is on the error."}};
   component::Parameter<double> derivative_filter{
       *owner_,
@@ -194,7 +192,6 @@ class PidParameters {
       "anti_windup",
       {.initial = Windup::hold,
        .choices = {"hold", "clamp", "back_calculation"},
-       .unit = {},
        .description = "What happens to the integral while the output is at a limit."}};
   component::Parameter<double> tracking_time{*owner_,
                                              "tracking_time",

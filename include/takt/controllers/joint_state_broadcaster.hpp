@@ -78,9 +78,7 @@ class JointStateBroadcaster final : public robot::Controller {
   [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
 
   component::Parameter<NameList> joints{
-      *this,
-      "joints",
-      {.initial = {}, .unit = {}, .description = "Names of the joints, with commas; empty: all."}};
+      *this, "joints", {.description = "Names of the joints, with commas; empty: all."}};
   component::OutPort<JointStates> states{*this, "states"};
 
  private:

@@ -108,18 +108,16 @@ class PidController final : public robot::Controller {
   }
 
   component::Parameter<NameList> joints{
-      *this, "joints", {.initial = {}, .unit = {}, .description = "Names of the joints, with commas."}};
+      *this, "joints", {.description = "Names of the joints, with commas."}};
   component::Parameter<Measured> measured{*this,
                                           "measured",
                                           {.initial = Measured::position,
                                            .choices = {"position", "velocity"},
-                                           .unit = {},
                                            .description = "What follows the setpoint."}};
   component::Parameter<Output> output{*this,
                                       "output",
                                       {.initial = Output::effort,
                                        .choices = {"effort", "velocity"},
-                                       .unit = {},
                                        .description = "What the PID commands."}};
   PidParameters gains{*this};
   component::Parameter<double> feed_forward{*this,
@@ -132,7 +130,7 @@ class PidController final : public robot::Controller {
   component::Parameter<bool> keep_integral{
       *this,
       "keep_integral",
-      {.initial = false, .unit = {}, .description = "An activation goes on with the last integral."}};
+      {.initial = false, .description = "An activation goes on with the last integral."}};
   component::Parameter<double> timeout{
       *this,
       "timeout",

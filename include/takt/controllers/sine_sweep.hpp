@@ -77,13 +77,11 @@ class SineSweepController final : public robot::Controller {
     return {};
   }
 
-  component::Parameter<component::FixedText<31>> joint{
-      *this, "joint", {.initial = {}, .unit = {}, .description = "Name of the joint."}};
+  component::Parameter<component::FixedText<31>> joint{*this, "joint", {.description = "Name of the joint."}};
   component::Parameter<CommandMode> mode{*this,
                                          "mode",
                                          {.initial = CommandMode::position,
                                           .choices = {"position", "velocity", "effort"},
-                                          .unit = {},
                                           .description = "What the sine commands."}};
   component::Parameter<double> amplitude{
       *this,

@@ -50,11 +50,11 @@ struct Borrower final : Controller {
   }
 
   takt::component::Parameter<takt::component::FixedText<31>> joint_name{
-      *this, "joint", {.initial = {}, .unit = {}, .description = "The joint that it moves."}};
+      *this, "joint", {.description = "The joint that it moves."}};
   takt::component::Parameter<double> by{
       *this, "by", {.initial = 0, .minimum = -1, .maximum = 1, .unit = "rad", .description = "How far."}};
   takt::component::Parameter<bool> breaks{
-      *this, "breaks", {.initial = false, .unit = {}, .description = "Fails in its next cycle."}};
+      *this, "breaks", {.initial = false, .description = "Fails in its next cycle."}};
 
  private:
   Joint* joint_ = nullptr;
