@@ -30,14 +30,19 @@ struct Model {
   bool failed = false;
 };
 
+/// A rule that a wrong model breaks. The comparison must find it.
+enum class Mistake { none, rollback_forgets, chain_survives, fallback_waits, claims_overlap };
+
 class World {
  public:
-  explicit World(std::uint64_t salt) : random_(test::generator(salt)), managed_(test::robot_of(joint_names)) {
+  explicit World(std::uint64_t salt, Mistake mistake = Mistake::none)
+      : random_(test::generator(salt)), mistake_(mistake), managed_(test::robot_of(joint_names)) {
     for (std::size_t i = 0; i < controllers; ++i) add(i);
     managed_.make_ready();
   }
 
-  void step() {
+  /// One operation. Returns whether manager and model agree, until they first do not.
+  [[nodiscard]] bool step() {
     const auto choice = test::uniform_int(random_, 0, 9);
     if (choice < 6) {
       switch_some(choice < 4 ? SwitchPolicy::strict : SwitchPolicy::best_effort);
@@ -50,6 +55,7 @@ class World {
     }
     managed_.cycle();
     compare();
+    return agrees_;
   }
 
  private:
@@ -123,7 +129,7 @@ class World {
         for (const std::size_t f : models_[start[k]].followers)
           conflict = conflict || (goes_on(i) && models_[i].followers.contains(f));
       }
-      if (!conflict) continue;
+      if (!conflict || mistake_ == Mistake::claims_overlap) continue;
       if (!best) return false;
       start.erase(start.begin() + std::ptrdiff_t(k--));
     }
@@ -177,7 +183,10 @@ class World {
       if (fits && was_stopped) models_[refuses].runs = false;
       probes_[refuses]->activation = {};
     }
-    REQUIRE(done.has_value() == (fits && refuses == controllers));
+    agree(done.has_value() == (fits && refuses == controllers));
+    if (fits && !done && mistake_ == Mistake::rollback_forgets) {
+      for (const std::size_t i : stop) models_[i].runs = false;
+    }
     if (!done) return;
     for (const std::size_t i : stop) models_[i].runs = false;
     for (const std::size_t i : start) models_[i].runs = true;
@@ -185,7 +194,7 @@ class World {
 
   void end_chain(std::size_t first) {
     std::set<std::size_t> chain = {first};
-    for (bool grows = true; grows;) {
+    for (bool grows = mistake_ != Mistake::chain_survives; grows;) {
       grows = false;
       for (std::size_t i = 0; i < controllers; ++i) {
         if (!models_[i].runs || chain.contains(i)) continue;
@@ -206,6 +215,7 @@ class World {
     probes_[i]->execution = {};
     models_[i].failed = true;
     end_chain(i);
+    if (mistake_ == Mistake::fallback_waits) return;
     for (const std::size_t f : models_[i].fallbacks) {
       if (models_[f].runs || models_[f].failed) continue;
       for (std::size_t other = 0; other < controllers; ++other) {
@@ -220,7 +230,7 @@ class World {
 
   void reset_one() {
     const auto i = static_cast<std::size_t>(test::uniform_int(random_, 0, controllers - 1));
-    CHECK(managed_.manager.reset_controller(name(i)).has_value() == models_[i].failed);
+    agree(managed_.manager.reset_controller(name(i)).has_value() == models_[i].failed);
     models_[i].failed = false;
   }
 
@@ -239,17 +249,21 @@ class World {
       const component::ComponentState expected = models_[i].failed ? component::ComponentState::error
                                                  : models_[i].runs ? component::ComponentState::active
                                                                    : component::ComponentState::inactive;
-      REQUIRE(probes_[i]->state() == expected);
+      agree(probes_[i]->state() == expected);
       if (!models_[i].runs) continue;
       for (const std::size_t j : models_[i].claims) owners[j].insert(i);
     }
     for (std::size_t j = 0; j < joints; ++j) {
-      REQUIRE(owners[j].size() <= 1);
-      REQUIRE((managed_.manager.joints()[j].owner() == nobody) == owners[j].empty());
+      agree(owners[j].size() <= 1);
+      agree((managed_.manager.joints()[j].owner() == nobody) == owners[j].empty());
     }
   }
 
+  void agree(bool does) { agrees_ = agrees_ && does; }
+
   std::mt19937_64 random_;
+  Mistake mistake_;
+  bool agrees_ = true;
   Managed managed_;
   std::vector<std::shared_ptr<Probe>> probes_;
   std::vector<Model> models_;
@@ -261,6 +275,22 @@ TEST_CASE("random switches, failures and stops leave the states and owners that 
   const std::size_t operations = test::count(100000);
   for (std::size_t done = 0; done < operations; done += 500) {
     World world(done);
-    for (std::size_t i = 0; i < 500; ++i) world.step();
+    for (std::size_t i = 0; i < 500; ++i) {
+      CAPTURE(done + i);
+      REQUIRE(world.step());
+    }
+  }
+}
+
+TEST_CASE("the comparison finds a model that breaks a rule") {
+  for (const Mistake mistake : {Mistake::rollback_forgets, Mistake::chain_survives, Mistake::fallback_waits,
+                                Mistake::claims_overlap}) {
+    CAPTURE(static_cast<int>(mistake));
+    bool found = false;
+    for (std::uint64_t salt = 0; salt < 100 && !found; ++salt) {
+      World world(salt, mistake);
+      for (std::size_t i = 0; i < 500 && !found; ++i) found = !world.step();
+    }
+    CHECK(found);
   }
 }
