@@ -13,6 +13,7 @@
 #include "app/loop_recorder.hpp"
 #include "app/state_watch.hpp"
 #include "takt/app/error.hpp"
+#include "takt/app/shared_joints.hpp"
 #include "takt/controllers/registry.hpp"
 #include "takt/drives/registry.hpp"
 #include "takt/motion/server.hpp"
@@ -209,6 +210,7 @@ struct Robot::Parts {
                               error.message);
     };
     for (const component::ComponentType& type : controllers::types()) static_cast<void>(library.add(type));
+    static_cast<void>(library.add(component::component_type<SharedJointsController>()));
     for (const component::ComponentType& type : options.types) {
       if (auto added = library.add(type); !added) note("types", added.error());
     }

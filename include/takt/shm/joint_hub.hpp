@@ -99,6 +99,20 @@ class JointHub {
     writer_.write(image_, pieces_);
   }
 
+  /// Begins again where the joints are, for a robot that stood still meanwhile. All owners lose their joints.
+  /// All joints are off until an owner commands them. Only commands that follow the next image count. A
+  /// joint without a finite measurement keeps its previous one.
+  void restart(std::span<const JointMeasurement> measured) noexcept {
+    for (std::size_t owner_slot = 0; owner_slot < image_.slots; ++owner_slot)
+      lose(owner_slot, owned_[owner_slot]);
+    for (std::size_t joint = 0; joint < image_.joints; ++joint) {
+      if (joint < measured.size()) measure(joint, measured[joint]);
+      references_[joint] = {{image_.position[joint], 0, 0}, 0, JointMode::off};
+      image_.phase[joint] = JointPhase::resting;
+    }
+    image_.started = image_.cycle + 1;
+  }
+
   /// The image of the last publish(), with the owners and answers of the last take().
   [[nodiscard]] const JointImage& image() const noexcept { return image_; }
 
