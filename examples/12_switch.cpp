@@ -142,7 +142,7 @@ class Arm {
                 joint.feedback().velocity, joint.feedback().drive == DriveState::ready ? 1 : 0, running());
     while (const auto event = manager_.next_event())
       std::fprintf(stderr, "%.3f s: event %d of %s\n", to_seconds(event->time - Time{}),
-                   static_cast<int>(event->kind), event->component->name().c_str());
+                   static_cast<int>(event->kind), std::string(event->component.view()).c_str());
   }
 
   robot::DriveDevice drives_;

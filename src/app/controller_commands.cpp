@@ -345,7 +345,8 @@ SetupResult<void> ControllerCommands::load(const robot::ControllerDescription& w
 void ControllerCommands::take_events() {
   const std::lock_guard lock(events_mutex_);
   while (const auto event = manager_->next_event()) {
-    events_.push_back({++last_event_, event->time, event->kind, event->component->name(), event->error});
+    events_.push_back(
+        {++last_event_, event->time, event->kind, std::string(event->component.view()), event->error});
     if (events_.size() > kept_events) events_.pop_front();
   }
 }

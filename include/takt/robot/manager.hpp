@@ -47,6 +47,7 @@
 
 #include "takt/component/drivers.hpp"
 #include "takt/component/execution_context.hpp"
+#include "takt/component/parameter.hpp"
 #include "takt/core/joint.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
@@ -144,7 +145,7 @@ struct ManagerEvent {
   };
   Time time{};
   Kind kind{};
-  const component::Component* component = nullptr;  ///< its name stays valid while it is loaded
+  component::FixedText<31> component;  ///< its name, also after it was unloaded
   Error error;
 };
 
