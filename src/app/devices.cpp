@@ -50,6 +50,8 @@ SetupResult<std::vector<std::string>> interfaces_of(const robot::RobotDescriptio
 
 SetupResult<std::unique_ptr<Devices>> Devices::create(const robot::RobotDescription& robot,
                                                       const DeviceOptions& options) {
+  auto space = robot::ActuatorSpace::create(robot);
+  if (!space) return tl::unexpected<SetupError>(std::move(space.error()));
   auto interfaces = interfaces_of(robot, options.simulate, options.buses);
   if (!interfaces) return tl::unexpected<SetupError>(std::move(interfaces.error()));
   for (std::size_t i = 0; i < std::min(interfaces->size(), options.ports.size()); ++i) {
@@ -57,6 +59,7 @@ SetupResult<std::unique_ptr<Devices>> Devices::create(const robot::RobotDescript
   }
   std::unique_ptr<Devices> self(new Devices);
   self->interfaces_ = std::move(*interfaces);
+  self->actuators_ = robot::at_actuators(robot, *space);
   for (std::size_t bus = 0; bus < robot.buses.size(); ++bus) {
     if (self->interfaces_[bus] == own_port && bus < options.ports.size() && options.ports[bus] != nullptr) {
       self->ports_.push_back(options.ports[bus]);
@@ -72,7 +75,7 @@ SetupResult<std::unique_ptr<Devices>> Devices::create(const robot::RobotDescript
       self->owned_.push_back(std::move(*port));
     } else {
       if (!self->simulation_) {
-        auto simulation = sim::RobotSimulation::create(robot, options.start);
+        auto simulation = sim::RobotSimulation::create(self->actuators_, options.start);
         if (!simulation) return tl::unexpected<SetupError>(std::move(simulation.error()));
         self->simulation_.emplace(std::move(*simulation));
       }
@@ -81,9 +84,12 @@ SetupResult<std::unique_ptr<Devices>> Devices::create(const robot::RobotDescript
     }
     self->ports_.push_back(self->owned_.back().get());
   }
-  auto hardware = robot::RobotHardware::create(robot, self->ports_);
-  if (!hardware) return tl::unexpected<SetupError>(std::move(hardware.error()));
-  self->hardware_ = std::move(*hardware);
+  auto drives = robot::RobotHardware::create(self->actuators_, self->ports_);
+  if (!drives) return tl::unexpected<SetupError>(std::move(drives.error()));
+  self->drives_ = std::move(*drives);
+  self->hardware_ = self->drives_.get();
+  if (!robot.transmissions.empty())
+    self->hardware_ = &self->transmissions_.emplace(robot, std::move(*space), *self->drives_);
   return self;
 }
 

@@ -243,8 +243,7 @@ class Loader {
       joint.limits.position_min = -reach;
       joint.limits.position_max = reach;
     }
-    const double farthest =
-        std::max(std::abs(joint.limits.position_min), std::abs(joint.limits.position_max));
+    const double farthest = joint.farthest_position();
     if (std::isfinite(farthest) && farthest > reach) {
       mistakes_.add(
           object.at("limits") + "/position",
@@ -417,8 +416,12 @@ class Loader {
 
   /// Rejects reductions from which no exact conversion can be computed.
   void check_transmissions() {
-    if (const auto space = ActuatorSpace::create(robot_); !space)
-      mistakes_.add("/transmissions", space.error().message);
+    const auto space = ActuatorSpace::create(robot_);
+    if (!space) return mistakes_.add("/transmissions", space.error().message);
+    for (std::size_t i = 0; i < robot_.transmissions.size(); ++i) {
+      if (const auto fitted = fit_reach(robot_, i, *space); !fitted)
+        mistakes_.add(json::child("/transmissions", i), fitted.error().message);
+    }
   }
 
   void read_groups(const Value& value, const std::string& where) {

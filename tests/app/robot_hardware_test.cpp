@@ -1,5 +1,5 @@
 // Tests hardware of the caller in app::Robot: it needs no bus and is recorded. Its faults are reported as
-// numbers.
+// numbers. Drives behind a transmission move their joints.
 #include <doctest/doctest.h>
 
 #include "app/robot_client.hpp"
@@ -53,4 +53,27 @@ TEST_CASE("a fault of a device without a protocol is reported as a number") {
   CHECK(robot->fault().joint == 1);
   CHECK(describe_cause(robot->fault(), robot->description()) ==
         "right_joint: a drive reports a fault (0x5): number 5 [drive_fault]");
+}
+
+TEST_CASE("two drives behind a differential move its joints to where they are sent") {
+  VirtualClock clock;
+  robot::RobotDescription description = two_joints();
+  description.transmissions = {{"wrist",
+                                robot::TransmissionKind::differential,
+                                {{0, 1, 0.1}, {1, -1, 0}},
+                                {{"left_motor", 3}, {"right_motor", 3}}}};
+  RobotOptions options;
+  options.clock = &clock;
+  const auto robot = made(description, options);
+  Client client(*robot, move_once({"left_joint", "right_joint"}, {1.2, -0.7}));
+  REQUIRE(robot->run().has_value());
+  CHECK(client.refused().empty());
+  CHECK(client.goal(1) == motion::GoalState::succeeded);
+  CHECK(reports(*robot) == a_life);
+  // The published equations: joint = sum or difference of the actuators behind their gears, halved.
+  const sim::RobotSimulation& drives = *robot->devices()->simulation();
+  const double left = drives.position(0) / 3;
+  const double right = drives.position(1) / 3;
+  CHECK((left + right) / 2 + 0.1 == doctest::Approx(1.2).epsilon(0.02));
+  CHECK((left - right) / -2 == doctest::Approx(-0.7).epsilon(0.02));
 }

@@ -37,7 +37,7 @@ Json gripper() {
     "transmissions": [
       {"name": "wrist", "type": "differential",
        "joints": [{"name": "roll", "reduction": -1, "offset": 0.5}, {"name": "flex"}],
-       "actuators": [{"name": "left", "reduction": 60}, {"name": "right", "reduction": -60}]},
+       "actuators": [{"name": "left", "reduction": 30}, {"name": "right", "reduction": -30}]},
       {"name": "screw", "type": "simple", "joints": [{"name": "finger", "reduction": 0.001}], "actuators": [{"name": "motor"}]}]
   })");
 }
@@ -92,7 +92,7 @@ TEST_CASE("mimic joints and transmissions of a file arrive where they belong") {
   CHECK(wrist.joints[1].reduction == 1);
   REQUIRE(wrist.actuators.size() == 2);
   CHECK(wrist.actuators[1].name == "right");
-  CHECK(wrist.actuators[1].reduction == -60);
+  CHECK(wrist.actuators[1].reduction == -30);
   CHECK(robot.transmissions[1].kind == TransmissionKind::simple);
 }
 
@@ -154,6 +154,6 @@ TEST_CASE("mimic joints and transmissions are part of the fingerprint") {
   other.mimics[0].multiplier = 2;
   CHECK(fingerprint(other) != fingerprint(robot));
   other = robot;
-  other.transmissions[0].actuators[0].reduction = 61;
+  other.transmissions[0].actuators[0].reduction = 31;
   CHECK(fingerprint(other) != fingerprint(robot));
 }

@@ -16,9 +16,7 @@ using namespace takt::test::urdf_text;
 
 namespace {
 
-UrdfImport gantry(const UrdfOptions& options = servo_options()) {
-  return imported(text_of(gantry_arm), options);
-}
+UrdfImport gantry() { return imported(text_of(gantry_arm)); }
 
 const JointDescription& joint_of(const RobotDescription& robot, std::string_view name) {
   const auto joint = robot.find_joint(name);
@@ -40,7 +38,7 @@ TEST_CASE("joints that move become joints in the order of the file, with their k
   CHECK(rail.limits.position_max == 1.5);
   CHECK(rail.limits.velocity == 0.8);
   CHECK(rail.limits.effort == 400);
-  CHECK(rail.counts_per_radian == 1'000'000);
+  CHECK(rail.counts_per_radian == 20'000);  // of the motor, per rad
   CHECK(rail.plant.viscous_friction == 20);
   CHECK(rail.plant.coulomb_friction == 5);
   CHECK(rail.plant.torque_limit == 400);
@@ -57,7 +55,7 @@ TEST_CASE("limits that a file does not have are derived by the options, and the 
   options.acceleration_time = 0.5;
   options.jerk_time = 0.1;
   options.velocity = 3;
-  const UrdfImport result = gantry(options);
+  const UrdfImport result = imported(text_of(gantry_arm), options);
   const JointDescription& elbow = joint_of(result.robot, "elbow");
   CHECK(elbow.limits.acceleration == doctest::Approx(5));
   CHECK(elbow.limits.jerk == doctest::Approx(50));
@@ -126,7 +124,7 @@ TEST_CASE("the older parameters of a mimic joint count, and mimic=\"false\" give
 }
 
 TEST_CASE("transmissions of ROS 1 and of ros2_control are taken, by their roles") {
-  const UrdfImport result = gantry();
+  const UrdfImport result = imported(text_of(gantry_arm), {.protocol = drives::find("cia402")});
   const RobotDescription& robot = result.robot;
   REQUIRE(robot.transmissions.size() == 3);
   const TransmissionDescription& rail = robot.transmissions[0];
@@ -151,11 +149,18 @@ TEST_CASE("transmissions of ROS 1 and of ros2_control are taken, by their roles"
   CHECK(wrist.actuators[1].name == "wrist_motor_b");
 }
 
+TEST_CASE("a transmission is left out if the position words of the drives do not hold its actuators") {
+  const UrdfImport result = gantry();  // servo drives
+  CHECK(result.robot.transmissions.size() == 2);
+  CHECK(has_note(result.notes, "transmission", "arm_transmission", "not taken over: actuator "));
+}
+
 TEST_CASE("the PR2's wrist is a differential: its roll the sum, its flexion the difference") {
   const std::string wrist = R"(<transmission name="w" type="WristTransmission">
     <rightActuator name="right" mechanicalReduction="60"/><leftActuator name="left" mechanicalReduction="50"/>
     <flexJoint name="flex" mechanicalReduction="-2"/><rollJoint name="roll" mechanicalReduction="3"/></transmission>)";
-  const UrdfImport result = imported(robot_of({{"flex", turning}, {"roll", turning}}, wrist));
+  const UrdfImport result =
+      imported(robot_of({{"flex", turning}, {"roll", turning}}, wrist), {.protocol = drives::find("cia402")});
   REQUIRE(result.robot.transmissions.size() == 1);
   const TransmissionDescription& made = result.robot.transmissions[0];
   CHECK(made.kind == TransmissionKind::differential);

@@ -19,6 +19,7 @@
 #include "takt/robot/description.hpp"
 #include "takt/robot/hardware.hpp"
 #include "takt/robot/robot_hardware.hpp"
+#include "takt/robot/transmission_hardware.hpp"
 #include "takt/sim/robot_simulation.hpp"
 
 namespace takt::app {
@@ -51,9 +52,10 @@ struct DeviceOptions {
 /// create().
 class Devices final : public robot::Hardware {
  public:
-  /// Opens every bus, and sends nothing. The description must outlive the devices. Allocates. Errors:
-  /// no_such_bus (of an override), those of parse_bus_address(), open_bus(), robot::RobotHardware::create()
-  /// and sim::RobotSimulation::create().
+  /// Opens every bus, and sends nothing. A description with transmissions has its drives behind them
+  /// (robot/transmission_hardware.hpp). Allocates. Errors: no_such_bus (of an override), those of
+  /// parse_bus_address(), open_bus(), robot::ActuatorSpace::create(), robot::RobotHardware::create() and
+  /// sim::RobotSimulation::create().
   [[nodiscard]] static SetupResult<std::unique_ptr<Devices>> create(const robot::RobotDescription& robot,
                                                                     const DeviceOptions& options = {});
 
@@ -73,17 +75,21 @@ class Devices final : public robot::Hardware {
   [[nodiscard]] robot::BusLink link(std::size_t bus) const noexcept { return ports_[bus]->link(); }
   /// The interface of a bus: "can0", "virtual", or "own" for a port of the caller.
   [[nodiscard]] const std::string& interface_of(std::size_t bus) const noexcept { return interfaces_[bus]; }
-  /// The simulated robot, with true positions and faults to inject; null if no bus is virtual.
+  /// The simulated robot, with true positions and faults to inject; null if no bus is virtual. Joint k is the
+  /// actuator of slot k (robot/actuator_space.hpp).
   [[nodiscard]] sim::RobotSimulation* simulation() noexcept { return simulation_ ? &*simulation_ : nullptr; }
 
  private:
   Devices() = default;
 
+  robot::RobotDescription actuators_;  ///< the robot as its drives see it
   std::optional<sim::RobotSimulation> simulation_;
   std::vector<std::unique_ptr<robot::CanPort>> owned_;
   std::vector<robot::CanPort*> ports_;
   std::vector<std::string> interfaces_;
-  std::unique_ptr<robot::RobotHardware> hardware_;
+  std::unique_ptr<robot::RobotHardware> drives_;
+  std::optional<robot::TransmissionHardware> transmissions_;
+  robot::Hardware* hardware_ = nullptr;  ///< one of the two
 };
 
 }  // namespace takt::app

@@ -97,4 +97,16 @@ class ActuatorSpace {
   std::vector<Placed<2>> pairs_;
 };
 
+/// The robot as its drives see it: joint k describes the actuator in slot k. Limits and tolerances are the
+/// widest that the joints of its transmission allow. The simulated plant and the rated effort are those of
+/// the joints, seen through the transmission. Counts, address and settings stay: they are the actuator's
+/// already. `space` is that of the robot. Allocates.
+[[nodiscard]] RobotDescription at_actuators(const RobotDescription& robot, const ActuatorSpace& space);
+
+/// Compares what the actuators of one transmission reach with the position words of their buses, which have a
+/// protocol. Narrows the limits of its continuous joints to what the words hold. `index`: into the robot's
+/// transmissions; `space` is that of the robot. Errors: position_out_of_reach; then nothing has changed.
+[[nodiscard]] SetupResult<void> fit_reach(RobotDescription& robot, std::size_t index,
+                                          const ActuatorSpace& space);
+
 }  // namespace takt::robot

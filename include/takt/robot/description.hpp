@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -78,6 +79,11 @@ struct JointDescription {
 
   TAKT_FIELDS(JointDescription, name, kind, limits, safe, counts_per_radian, rated_effort, bus, board,
               channel, drive, following_error, goal_tolerance, plant)
+
+  /// The largest distance of an allowed position from zero, rad.
+  [[nodiscard]] double farthest_position() const noexcept {
+    return std::max(std::abs(limits.position_min), std::abs(limits.position_max));
+  }
 };
 
 /// A joint without a drive. It follows a joint of the robot, as the second finger of a gripper does:
@@ -116,8 +122,9 @@ struct TransmissionActuator {
   TAKT_FIELDS(TransmissionActuator, name, reduction)
 };
 
-/// The mechanism between joints and the actuators that move them. robot/actuator_space.hpp converts
-/// positions, velocities and efforts.
+/// The mechanism between joints and the actuators that move them. The drive of a joint moves the actuator at
+/// the same place of the lists, and gets its commands. Of such a joint, counts_per_radian is per rad of the
+/// actuator; all other numbers are the joint's own. See robot/actuator_space.hpp.
 struct TransmissionDescription {
   std::string name;
   TransmissionKind kind = TransmissionKind::simple;

@@ -65,7 +65,8 @@
 //     "joint": "left_finger",         the joint that it follows:
 //     "multiplier": 1, "offset": 0    position = multiplier * position of that joint + offset; optional
 //   }],
-//   "transmissions": [{               optional: mechanisms between joints and actuators
+//   "transmissions": [{               optional: mechanisms between joints and actuators. The drive of a joint
+//                                     moves the actuator in its place, and its counts are per rad of it
 //     "name": "wrist",
 //     "type": "differential",         or "four_bar", with two joints and two actuators each; or "simple"
 //     "joints": [                     with one of each. A joint is in at most one transmission

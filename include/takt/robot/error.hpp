@@ -34,6 +34,7 @@ enum class Errc : std::uint16_t {
   result_late = 22,
   finished = 23,
   no_such_device = 24,
+  position_out_of_reach = 25,
 };
 
 /// Returns this room's number, for Error.
@@ -90,6 +91,8 @@ enum class Errc : std::uint16_t {
       return "the controller has done its work";
     case Errc::no_such_device:
       return "the manager has no device with this name";
+    case Errc::position_out_of_reach:
+      return "the position words of the bus do not hold all positions of an actuator";
   }
   return "unknown robot error";
 }

@@ -254,15 +254,17 @@ class Importer {
         notes_.add("transmission", source.name, "not taken over: " + reason);
         continue;
       }
-      for (const TransmissionJoint& joint : transmission.joints) taken.insert(joint.joint);
+      for (const TransmissionJoint& joint : transmission.joints) {
+        taken.insert(joint.joint);
+        robot_.joints[joint.joint].counts_per_radian = options_.counts_per_radian;  // of the motor
+      }
       for (const TransmissionActuator& actuator : transmission.actuators) actuators.insert(actuator.name);
       robot_.transmissions.push_back(std::move(transmission));
     }
     if (!robot_.transmissions.empty()) {
-      notes_.add(
-          "transmission", "",
-          "taken over as data: drives of the description are commanded in joint positions. Hardware of "
-          "your own converts them by robot/actuator_space.hpp");
+      notes_.add("transmission", "",
+                 "taken over: the drive of a joint is that of the actuator in its place, and gets the "
+                 "actuator's commands");
     }
   }
 
@@ -287,8 +289,13 @@ class Importer {
     RobotDescription alone;
     alone.joints = robot_.joints;
     alone.transmissions = {transmission};
+    alone.buses = {{.name = "bus", .protocol = options_.protocol}};
+    for (const TransmissionJoint& joint : transmission.joints)
+      alone.joints[joint.joint].counts_per_radian = options_.counts_per_radian;
     const auto space = ActuatorSpace::create(alone);
-    return space ? "" : space.error().message;
+    if (!space) return space.error().message;
+    const auto fitted = fit_reach(alone, 0, *space);
+    return fitted ? "" : fitted.error().message;
   }
 
   // ---- buses
