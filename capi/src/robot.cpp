@@ -24,7 +24,6 @@ using takt::Result;
 using takt::Status;
 using takt::capi::Errc;
 using takt::capi::guarded;
-using takt::capi::to_status;
 
 struct takt_state {
   robot::StateHandle state;
@@ -107,7 +106,7 @@ std::int32_t get_interface(takt_resources* resources, const char* name,
       return fail(found.error().error);
     }
     auto& handles = resources->controller->*list;
-    handles.push_back(std::unique_ptr<Handle>(new Handle{*found}));
+    handles.push_back(std::make_unique<Handle>(Handle{*found}));
     *handle = handles.back().get();
     return {};
   });

@@ -51,8 +51,7 @@ std::int32_t takt_vehicle_drive_create(const takt_vehicle_description* descripti
     auto made = Drive::make(description->drive, *commander);
     if (!made) return fail(made.error());
     *drive =
-        std::make_unique<takt_vehicle_drive>(takt_vehicle_drive{{description->layouts, std::move(*made)}})
-            .release();
+        std::make_unique<takt_vehicle_drive>(takt_vehicle_drive{{description->layouts, *made}}).release();
     return {};
   });
 }

@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace slcan = can::slcan;
 
-constexpr Duration patience =
+constexpr Duration answer_timeout =
     500ms;  ///< timeout of an adapter's first answer: many times the delay of USB and firmware
 constexpr Duration quiet =
     50ms;  ///< after this silence an adapter has sent everything; FTDI's chips hold bytes for 16 ms
@@ -79,7 +79,7 @@ class Conversation {
 /// answered.
 bool is_there(Conversation& adapter) {
   if (!adapter.say("\r\r\r") || !adapter.say(slcan::close_channel) || !adapter.say("V\r")) return false;
-  if (adapter.answer(patience) == Answer::none) return false;
+  if (adapter.answer(answer_timeout) == Answer::none) return false;
   for (int more = 0; more < 100 && adapter.answer(quiet) != Answer::none;) ++more;  // five are due
   return true;
 }

@@ -1,5 +1,7 @@
 #include "takt/controllers/base_drive.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,7 +29,7 @@ SetupResult<void> check_distinct(const std::string& controller, std::span<const 
                                  std::span<const std::string> others) {
   for (const std::string& joint : joints) {
     if (std::ranges::find(others, joint) != others.end())
-      return fail(Errc::named_twice, controller + ": \"" + joint + "\" is in two lists");
+      return fail(Errc::named_twice, fmt::format("{}: \"{}\" is in two lists", controller, joint));
   }
   return {};
 }

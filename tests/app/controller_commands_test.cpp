@@ -190,7 +190,8 @@ TEST_CASE("words and JSON are the same requests, with the same answers") {
       {"set a by=0.5", R"({"set":{"name":"a","parameters":{"by":0.5}}})"},
       {"events 3", R"({"events":{"after":3}})"},
       {"unload a", R"({"unload":{"name":"b"}})"}};
-  for (const auto& [words, json] : same) {
+  for (const auto& [line, json] : same) {
+    const std::string words = line;  // clang 14 captures no structured bindings
     CAPTURE(words);
     const auto first = bench.robot->controllers().command(words);
     if (!first) FAIL(first.error().message);
@@ -297,7 +298,8 @@ TEST_CASE("requests that are wrong change nothing, and say what is wrong and wha
       {"events x", "/events/after"},
       {"library /tmp/x.so", "by its name alone"},
       {"library x.so", "no folder"}};
-  for (const auto& [line, reason] : words) {
+  for (const auto& [given, reason] : words) {
+    const std::string line = given;  // as above
     CAPTURE(line);
     const SetupError error = bench.refused(line);
     CAPTURE(error.message);

@@ -34,9 +34,9 @@
 #include <tl/expected.hpp>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
+#include "takt/component/assignment.hpp"
 #include "takt/component/boundary_calls.hpp"
 #include "takt/component/error.hpp"
 #include "takt/core/error.hpp"
@@ -67,19 +67,6 @@ class FixedText {
  private:
   std::array<char, n> characters_{};
   std::uint32_t size_ = 0;
-};
-
-/// The value of a parameter of any type. Enums are their names.
-using ParameterValue =
-    std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>>;
-
-/// A value for people: 2.5, true, "left", [1, 2].
-[[nodiscard]] std::string to_string(const ParameterValue& value);
-
-/// A parameter and a value for it.
-struct Assignment {
-  std::string parameter;
-  ParameterValue value;
 };
 
 /// A change that was made.

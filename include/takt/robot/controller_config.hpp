@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "takt/component/execution_context.hpp"
-#include "takt/component/parameter.hpp"
+#include "takt/component/assignment.hpp"
+#include "takt/component/placement.hpp"
 #include "takt/core/time.hpp"
 
 namespace takt::robot {
