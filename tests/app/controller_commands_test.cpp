@@ -324,7 +324,8 @@ TEST_CASE("requests that are wrong change nothing, and say what is wrong and wha
       {R"({"load":{"name":"x","type":"Shift","fallbacks":["ghost"]}})", "\"ghost\" is not loaded"},
       {R"({"load":{"name":"x","type":"Shift","parameters":{"by":null}}})", "/load/parameters/by"},
       {R"({"set":{"name":"tip"}})", "/set/parameters"}};
-  for (const auto& [line, reason] : lines) {
+  for (const auto& [given, reason] : lines) {
+    const std::string line = given;  // as above
     CAPTURE(line);
     const SetupError error = bench.refused_json(line);
     CAPTURE(error.message);

@@ -1,5 +1,5 @@
-// Joints that other processes move through shared memory, as a controller under the manager: ownership among
-// the processes, silence, wrong modes, a stop of the robot, and the manager's claims.
+// A controller through which other processes move joints in shared memory. Ownership among the processes,
+// silence, wrong modes, a stop of the robot, and the manager's claims.
 #include "takt/app/shared_joints.hpp"
 
 #include <doctest/doctest.h>

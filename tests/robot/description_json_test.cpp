@@ -554,13 +554,15 @@ TEST_CASE("a mistake in a controller is named by its place") {
                                                 {"/controllers/1/start", 1},
                                                 {"/controllers/1", 1},
                                                 {"/controllers", Json::object()}};
-  for (const auto& [where, value] : cases) {
+  for (const auto& [pointer, given] : cases) {
+    const std::string where = pointer;  // clang 14 captures no structured bindings
+    const Json value = given;
     CAPTURE(where);
     CAPTURE(value.dump());
     Json robot = small_robot();
     robot["controllers"] = {controller("hold"), controller("tip")};
     robot["controllers"][1].update({{"divisor", 2}, {"fallbacks", {"hold"}}, {"parameters", {{"gain", 1}}}});
-    if (where == std::string("/controllers/0/fallbacks/0")) robot["controllers"][0]["fallbacks"] = {"x"};
+    if (where == "/controllers/0/fallbacks/0") robot["controllers"][0]["fallbacks"] = {"x"};
     robot[Json::json_pointer(where)] = value;
     CHECK(places(robot).contains(where));
   }

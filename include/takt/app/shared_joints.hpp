@@ -1,14 +1,15 @@
-// Joints of a robot that other processes move through shared memory, by shm::JointClient. The controller claims
-// the joints in the manager. Among the processes, the first that wants a joint owns it.
+// Joints of a robot that other processes move through shared memory, by shm::JointClient. The controller
+// claims the joints in the manager. Among the processes, the first that wants a joint owns it.
 //
 //     {"name": "shared", "type": "SharedJointsController",                  // in the robot's file
 //      "parameters": {"joints": "shoulder, elbow", "segment": "arm"}}
 //
-// Joint n of the image is joint n of the list. A reference in another mode than the controller's counts in the
-// state "name/rejected", and releases the joint. So does JointMode::off: the manager brings the joint to rest.
+// Joint n of the image is joint n of the list. A reference in another mode than the controller's counts in
+// the state "name/rejected", and releases the joint. So does JointMode::off: the manager brings the joint to
+// rest.
 //
-// A process that is silent, or dies, loses its joints, which are held. After a stop of the robot, all processes
-// begin again: they lose their joints, and start from the measured positions.
+// A process that is silent, or dies, loses its joints, which are held. After a stop of the robot, all
+// processes begin again: they lose their joints, and start from the measured positions.
 //
 // The memory is a named segment, for processes of the same user that trust each other. Its exchanges are
 // "joints" and "joint_slots", as in shm/joint_image.hpp.
