@@ -1,6 +1,7 @@
 #include "takt/robot/transmission_hardware.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace takt::robot {
@@ -39,7 +40,9 @@ void TransmissionHardware::read(Time now, std::span<JointFeedback> feedback) noe
   std::copy(actuators_.begin(), actuators_.end(), feedback.begin());
   convert(feedback, &JointFeedback::position, values_,
           [this](std::span<double> values) { space_.joint_positions(values, values); });
-  std::copy(values_.begin(), values_.end(), measured_.begin());
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    if (std::isfinite(values_[i])) measured_[i] = values_[i];
+  }
   convert(feedback, &JointFeedback::velocity, values_,
           [this](std::span<double> values) { space_.joint_velocities(values, values); });
   convert(feedback, &JointFeedback::effort, values_,

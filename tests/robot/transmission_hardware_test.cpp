@@ -196,6 +196,13 @@ TEST_CASE("a pair whose joints have different modes is moved by positions") {
     CHECK(back[2] == doctest::Approx(-0.2));
     CHECK(drives.commands[2].effort == 0);
   }
+  SUBCASE("NaN of a drive does not become a command") {
+    drives.feedback[0].position = std::numeric_limits<double>::quiet_NaN();
+    hardware.read(Time{}, joints);
+    commands[2].mode = CommandMode::effort;
+    cycles(1);
+    CHECK(back[2] == doctest::Approx(-0.2));
+  }
 }
 
 TEST_CASE("the actuators have room for every state that the joints are allowed, and not more") {

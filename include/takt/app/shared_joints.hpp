@@ -1,8 +1,8 @@
 // Joints of a robot that other processes move through shared memory, by shm::JointClient. The controller
 // claims the joints in the manager. Among the processes, the first that wants a joint owns it.
 //
-//     {"name": "shared", "type": "SharedJointsController",                  // in the robot's file
-//      "parameters": {"joints": "shoulder, elbow", "segment": "arm"}}
+// {"name": "shared", "type": "SharedJointsController",          // in the robot's file
+//  "parameters": {"joints": "shoulder, elbow", "segment": "arm"}}
 //
 // Joint n of the image is joint n of the list. A reference in another mode than the controller's counts in
 // the state "name/rejected", and releases the joint. So does JointMode::off: the manager brings the joint to

@@ -63,7 +63,7 @@ class TransmissionHardware final : public Hardware {
   std::vector<JointFeedback> actuators_;  ///< of the last read()
   std::vector<JointCommand> commands_;    ///< of joints, then of actuators
   std::vector<double> values_;            ///< one quantity of all slots
-  std::vector<double> measured_;          ///< rad or m, of the joints
+  std::vector<double> measured_;          ///< rad or m, of the joints; the last finite ones
   std::vector<double> integral_;          ///< rad or m, of joints that move by position instead of their mode
   std::vector<bool> integrates_;          ///< whether a joint does so
 };
