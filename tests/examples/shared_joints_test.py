@@ -75,7 +75,7 @@ class SharedJoints(unittest.TestCase):
         self.moves(JOINTS[1])  # the other process goes on
         self.motion(2, 0)
         self.moves(JOINTS[0])
-        self.assertEqual(self.state()["state"], "ready")
+        self.assertEqual(self.state()["robot"], "ready")
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ class ImportTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout, "")
         self.assertIn("joint/safety_controller of rail: not taken over", done.stderr)
-        self.assertIn("gantry_arm: 7 joints, 2 mimic joints, 3 transmissions", done.stderr)
+        self.assertIn("gantry_arm: 7 joints, 2 mimic joints, 2 transmissions", done.stderr)
         script = self.path.with_name("script.jsonl")
         move = {"joint_names": ["elbow", "rail"], "positions": [0.4, 0.3]}
         script.write_text(json.dumps({"at": 0.1, "move": move}) + "\n")
