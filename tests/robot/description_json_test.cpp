@@ -574,7 +574,7 @@ TEST_CASE("a mistake in a controller is named by its place") {
 TEST_CASE("the controllers of a robot do not change its fingerprint, because they change no plan") {
   const auto plain = load_robot(small_robot().dump());
   Json robot = small_robot();
-  robot["controllers"] = {controller("tip")};
+  robot["controllers"] = Json::array({controller("tip")});
   const auto with_controller = load_robot(robot.dump());
   REQUIRE(plain);
   REQUIRE(with_controller);
