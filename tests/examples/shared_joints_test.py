@@ -12,6 +12,7 @@ from robot_programs import program
 TAKT, MOTION, PATIENT_ARM = sys.argv[1:4]
 PATIENCE = 60  # s
 SEGMENT = f"takt_test_shared_{os.getpid()}"
+MEMORY = f"/dev/shm/takt.{SEGMENT}"
 JOINTS = ["elbow_joint", "wrist_1_joint"]
 
 
@@ -30,7 +31,7 @@ def description(folder):
 class SharedJoints(unittest.TestCase):
     def setUp(self):
         folder = self.enterContext(tempfile.TemporaryDirectory())
-        self.addCleanup(lambda: os.path.exists(f"/dev/shm/{SEGMENT}") and os.remove(f"/dev/shm/{SEGMENT}"))
+        self.addCleanup(lambda: os.path.exists(MEMORY) and os.remove(MEMORY))
         robot = self.enterContext(program(TAKT, "run", description(folder), "--port", "0", until="robot ready"))
         self.client = Client(int(next(line.rsplit(":", 1)[1] for line in robot.lines if line.startswith("listening on"))))
         self.addCleanup(self.client.close)
