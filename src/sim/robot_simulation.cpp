@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "takt/robot/actuator_space.hpp"
 #include "takt/robot/drive_protocol.hpp"
 #include "takt/sim/drive_bus.hpp"
 
@@ -28,15 +29,15 @@ bool can_be_simulated(const robot::JointDescription& joint) noexcept {
 
 class RobotSimulation::World {
  public:
-  explicit World(Time start) : now_(start) {}
+  World(robot::RobotDescription actuators, Time start) : robot_(std::move(actuators)), now_(start) {}
 
-  SetupResult<void> build(const robot::RobotDescription& robot) {
-    for (std::size_t i = 0; i < robot.buses.size(); ++i) {
-      const robot::BusDescription& bus = robot.buses[i];
+  SetupResult<void> build() {
+    for (std::size_t i = 0; i < robot_.buses.size(); ++i) {
+      const robot::BusDescription& bus = robot_.buses[i];
       if (bus.protocol == nullptr) return fail(Errc::bad_place, "bus " + bus.name + " has no protocol");
-      buses_.push_back(bus.protocol->simulate(robot, i, now_));
+      buses_.push_back(bus.protocol->simulate(robot_, i, now_));
     }
-    for (const robot::JointDescription& joint : robot.joints) {
+    for (const robot::JointDescription& joint : robot_.joints) {
       if (auto added = add(joint); !added) return added;
     }
     return {};
@@ -68,14 +69,17 @@ class RobotSimulation::World {
     return {};
   }
 
+  robot::RobotDescription robot_;  ///< as its drives see it
   Time now_;
   std::vector<std::unique_ptr<DriveBus>> buses_;
   std::vector<std::size_t> bus_of_joint_;
 };
 
 SetupResult<RobotSimulation> RobotSimulation::create(const robot::RobotDescription& description, Time start) {
-  auto world = std::make_unique<World>(start);
-  if (auto built = world->build(description); !built) return tl::unexpected(std::move(built.error()));
+  const auto space = robot::ActuatorSpace::create(description);
+  if (!space) return tl::unexpected<SetupError>(space.error());
+  auto world = std::make_unique<World>(robot::at_actuators(description, *space), start);
+  if (auto built = world->build(); !built) return tl::unexpected(std::move(built.error()));
   return RobotSimulation(std::move(world));
 }
 

@@ -22,6 +22,19 @@ using namespace takt;
 using namespace takt::test::simulated_host;
 using namespace std::chrono_literals;
 
+TEST_CASE("a joint behind a gear is simulated as its motor") {
+  auto robot = shipped("arm6");
+  robot.joints[1].plant.start = 0.5;
+  robot.transmissions = {
+      {"gear", robot::TransmissionKind::simple, {{1, 10, 0.1}}, {{"motor", 2}}}};  // joint = motor / 20 + 0.1
+  const auto simulation = RobotSimulation::create(robot);
+  REQUIRE(simulation.has_value());
+  CHECK(simulation->position(1) == doctest::Approx(20 * (0.5 - 0.1)));
+  CHECK(simulation->position(0) == robot.joints[0].plant.start);
+  robot.transmissions[0].actuators[0].reduction = 0;
+  CHECK_FALSE(RobotSimulation::create(robot).has_value());
+}
+
 TEST_CASE("the humanoid's cycle loads its buses as the arithmetic of frame lengths says") {
   Host host(shipped("mhubo"));
   std::array<std::vector<std::uint8_t>, 2> boards;

@@ -1,5 +1,6 @@
-// Drives behind transmissions. The loop commands joints, and the drives move actuators. takt uses it for each
-// description with transmissions:
+// Drives behind transmissions. The loop commands joints, and the drives move actuators. app::Devices uses it
+// for each description with transmissions. Hardware of the caller gets commands of joints, unless it is
+// behind one of these:
 //
 //     auto space = robot::ActuatorSpace::create(description);
 //     const robot::RobotDescription actuators = robot::at_actuators(description, *space);

@@ -29,7 +29,8 @@ namespace takt::sim {
 class RobotSimulation {
  public:
   /// Simulates the robot from time `start` on, at rest, with its joints at their start positions and its
-  /// drives without power. Errors: bad_plant, bad_place, too_many_nodes.
+  /// drives without power. A joint with a transmission is simulated as its actuator (robot::at_actuators()).
+  /// Errors: bad_plant, bad_place, too_many_nodes; those of robot::ActuatorSpace::create().
   [[nodiscard]] static SetupResult<RobotSimulation> create(const robot::RobotDescription& description,
                                                            Time start = Time{});
   RobotSimulation(RobotSimulation&&) noexcept;
