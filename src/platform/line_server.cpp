@@ -1,18 +1,13 @@
 #include "takt/platform/line_server.hpp"
 
-#include <fcntl.h>
-#include <sys/socket.h>
-
-#include <fmt/format.h>
 #include <array>
 #include <asio.hpp>
-#include <cerrno>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "takt/platform/error.hpp"
+#include "platform/client_acceptor.hpp"
 #include "takt/platform/steady_clock.hpp"
 
 namespace takt::platform {
@@ -24,7 +19,6 @@ using asio::ip::tcp;
 constexpr std::size_t chunk_size = std::size_t{16} << 10;
 constexpr std::size_t places_for_refusals = 32;         // clients beyond the limit that still get an error
 constexpr Duration farewell = std::chrono::seconds(1);  // time for a closed client to read its last line
-constexpr Duration accept_pause = std::chrono::milliseconds(100);  // pause without file descriptors
 constexpr Duration deadline_check = std::chrono::milliseconds(50);
 
 /// One connection. `partial` holds the beginning of an incomplete line.
@@ -46,8 +40,7 @@ struct Session {
 
 struct LineServer::Impl {
   asio::io_context io{1};
-  tcp::acceptor acceptor{io};
-  asio::steady_timer accept_timer{io};
+  ClientAcceptor acceptor{io};
   asio::steady_timer poll_timer{io};
   LineServerOptions options;
   SteadyClock clock;
@@ -61,46 +54,6 @@ struct LineServer::Impl {
   std::array<char, chunk_size> chunk{};
 
   // ---- connections ----
-
-  void wait_for_clients() {
-    acceptor.async_wait(tcp::acceptor::wait_read, [this](const asio::error_code& error) {
-      if (error) return;
-      if (accept_all())
-        wait_for_clients();
-      else
-        wait_for_descriptors();
-    });
-  }
-
-  /// No file descriptor is left. The connection waits in the kernel's queue until one is free.
-  void wait_for_descriptors() {
-    accept_timer.expires_after(accept_pause);
-    accept_timer.async_wait([this](const asio::error_code& error) {
-      if (!error) wait_for_clients();
-    });
-  }
-
-  /// Accepts all waiting connections. Returns false if the system has no descriptors or memory left.
-  bool accept_all() {
-    for (;;) {
-      const int descriptor =
-          ::accept4(acceptor.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-      if (descriptor < 0) {
-        if (errno == EINTR || errno == ECONNABORTED) continue;
-        return errno == EAGAIN || errno == EWOULDBLOCK;
-      }
-      tcp::socket socket(io);
-      asio::error_code error;
-      socket.assign(tcp::v4(), descriptor, error);
-      if (error) {
-        ::close(descriptor);
-        continue;
-      }
-      socket.non_blocking(true, error);
-      socket.set_option(tcp::no_delay(true), error);
-      welcome(std::move(socket));
-    }
-  }
 
   void welcome(tcp::socket&& socket) {
     const bool room = members < options.max_clients;
@@ -354,8 +307,7 @@ struct LineServer::Impl {
     for (const ClientId client : all) drop(client);
     service->poll(clock.now());
     static_cast<void>(service->take_output());
-    asio::error_code ignored;
-    acceptor.close(ignored);
+    acceptor.close();
   }
 };
 
@@ -364,24 +316,12 @@ LineServer::~LineServer() = default;
 
 SetupResult<std::uint16_t> LineServer::open(const LineServerOptions& options) {
   impl_->options = options;
-  tcp::acceptor& acceptor = impl_->acceptor;
-  asio::error_code error;
-  acceptor.open(tcp::v4(), error);
-  if (!error) ::fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);
-  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-  if (!error) acceptor.bind({asio::ip::address_v4::loopback(), options.port}, error);
-  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
-  if (!error) acceptor.non_blocking(true, error);
-  const tcp::endpoint bound = error ? tcp::endpoint() : acceptor.local_endpoint(error);
-  if (!error) return bound.port();
-  asio::error_code ignored;
-  acceptor.close(ignored);
-  return fail(Errc::listen_failed, fmt::format("127.0.0.1:{}: {}", options.port, error.message()));
+  return impl_->acceptor.open("127.0.0.1", options.port);
 }
 
 void LineServer::serve(AnyService& service) {
   impl_->service = &service;
-  impl_->wait_for_clients();
+  impl_->acceptor.start([impl = impl_.get()](tcp::socket&& socket) { impl->welcome(std::move(socket)); });
   impl_->poll_service();
   impl_->io.run();
   impl_->close_all();
