@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <map>
 #include <utility>
 
 #include "app/command_words.hpp"
@@ -340,6 +341,39 @@ SetupResult<void> ControllerCommands::load(const robot::ControllerDescription& w
   }
   if (auto set = controller->parameters().set(wanted.parameters, changed_by); !set) return set;
   return manager_->load(std::move(controller), wanted.config);
+}
+
+std::vector<component::Assignment> ControllerCommands::parameters() {
+  const std::lock_guard lock(mutex_);
+  std::vector<component::Assignment> all;
+  for (const robot::ControllerStatus& status : manager_->controllers()) {
+    const robot::Controller* controller = manager_->find(status.name);
+    if (controller == nullptr) continue;
+    for (component::Assignment& one : controller->parameters().values())
+      all.push_back({status.name + "." + one.parameter, std::move(one.value)});
+  }
+  return all;
+}
+
+std::vector<std::string> ControllerCommands::set(const std::vector<component::Assignment>& assignments,
+                                                 std::string_view who) {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, std::vector<component::Assignment>> by_controller;
+  for (const component::Assignment& one : assignments) {
+    const std::size_t dot = std::min(one.parameter.find('.'), one.parameter.size());
+    by_controller[one.parameter.substr(0, dot)].push_back(
+        {one.parameter.substr(std::min(dot + 1, one.parameter.size())), one.value});
+  }
+  std::vector<std::string> mistakes;
+  for (const auto& [name, own] : by_controller) {
+    robot::Controller* controller = manager_->find(name);
+    if (controller == nullptr) {
+      mistakes.push_back("no controller \"" + name + "\" is loaded");
+    } else if (const auto set = controller->parameters().set(own, who, set_patience); !set) {
+      mistakes.push_back(name + ": " + set.error().message);
+    }
+  }
+  return mistakes;
 }
 
 void ControllerCommands::take_events() {

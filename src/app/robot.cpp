@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/live_stream.hpp"
 #include "app/loop_host.hpp"
 #include "app/loop_recorder.hpp"
 #include "app/state_watch.hpp"
@@ -179,6 +180,7 @@ struct Robot::Parts {
     observers.add(watch);
     loop.emplace(*options.clock, description, *options.hardware, channels, observers);
     auto opened = load_controllers();
+    if (opened) opened = open_live();
     if (opened) opened = open_front();
     if (!opened) discard_recording();
     return opened;
@@ -237,6 +239,15 @@ struct Robot::Parts {
     return fail(Errc::bad_description, std::move(mistakes));
   }
 
+  SetupResult<void> open_live() {
+    if (!options.live.any()) return {};
+    auto made = LiveStream::create(options.live, description, devices.get(), *commands, options.clock->now());
+    if (!made) return tl::unexpected<SetupError>(std::move(made.error()));
+    live = std::move(*made);
+    observers.add(live->tap());
+    return {};
+  }
+
   SetupResult<void> open_front() {
     if (!options.serve_at.empty()) {
       host.emplace(description, channels, gateway_options(recorder.get()), gateway_thread(options.thread),
@@ -285,6 +296,7 @@ struct Robot::Parts {
   ComponentLibrary library;
   std::optional<motion::Loop<RunClock>> loop;
   std::optional<ControllerCommands> commands;
+  std::unique_ptr<LiveStream> live;
   std::uint64_t reported_event = 0;
   std::deque<ControllerEvent> unreported;
   std::optional<OwnServer> server;
@@ -316,6 +328,9 @@ const robot::RobotDescription& Robot::description() const noexcept { return part
 Devices* Robot::devices() noexcept { return parts_->devices.get(); }
 const std::string& Robot::place() const noexcept { return parts_->place; }
 std::optional<std::uint16_t> Robot::port() const noexcept { return parts_->port; }
+std::optional<std::uint16_t> Robot::foxglove_port() const noexcept {
+  return parts_->live ? parts_->live->foxglove_port() : std::nullopt;
+}
 robot::Manager& Robot::manager() noexcept { return parts_->loop->manager(); }
 ControllerCommands& Robot::controllers() noexcept { return *parts_->commands; }
 motion::Channels& Robot::channels() noexcept { return parts_->channels; }
@@ -358,6 +373,7 @@ SetupResult<RunTotals> Robot::finish() {
     totals.errors = counters.errors;
   }
   if (parts_->host) parts_->host->stop();
+  parts_->live.reset();
   if (!parts_->recorder) return totals;
   const auto recorded = parts_->recorder->finish();
   if (!parts_->has_run) {

@@ -30,6 +30,7 @@
 #include "tools/bus_options.hpp"
 #include "tools/choice.hpp"
 #include "tools/commands.hpp"
+#include "tools/endpoint.hpp"
 #include "tools/number_checks.hpp"
 #include "tools/printer.hpp"
 #include "tools/request_script.hpp"
@@ -52,6 +53,10 @@ struct RunOptions {
   std::string serve_at;
   std::string recording;
   bool overwrite = false;
+  std::string foxglove;     ///< ADDRESS:PORT
+  std::string plotjuggler;  ///< ADDRESS:PORT
+  std::vector<std::string> origins;
+  double live_rate = 100;  ///< Hz
   std::string requests_file;
   std::vector<std::string> libraries;
   std::vector<std::string> folders;
@@ -123,6 +128,21 @@ int exit_code_of(const SetupError& error) {
   return is_in_file ? exit_bad_input : exit_failed;
 }
 
+std::optional<app::LiveAddress> live_address(const std::string& text) {
+  const auto endpoint = parse_endpoint(text);
+  if (!endpoint) return std::nullopt;
+  return app::LiveAddress{endpoint->address, endpoint->port};
+}
+
+app::LiveOptions live_options(const RunOptions& options) {
+  app::LiveOptions live;
+  live.foxglove = live_address(options.foxglove);
+  live.plotjuggler = live_address(options.plotjuggler);
+  live.foxglove_origins.insert(live.foxglove_origins.end(), options.origins.begin(), options.origins.end());
+  live.rate = options.live_rate;
+  return live;
+}
+
 app::RobotOptions robot_options(const RunOptions& options) {
   app::RobotOptions made;
   made.devices.simulate = options.simulate;
@@ -141,6 +161,16 @@ std::string controllers_of(app::Robot& robot) {
   for (const robot::ControllerStatus& status : robot.manager().controllers())
     text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", status.name, robot::to_string(status.state));
   return "controllers: " + text;
+}
+
+/// "Foxglove at ws://127.0.0.1:8765", and where PlotJuggler's datagrams go.
+std::string live_places(const app::Robot& robot, const RunOptions& options) {
+  std::string text;
+  if (const auto port = robot.foxglove_port())
+    text += fmt::format("Foxglove at ws://{}:{}\n", options.foxglove.substr(0, options.foxglove.rfind(':')),
+                        *port);
+  if (!options.plotjuggler.empty()) text += fmt::format("PlotJuggler at {}\n", options.plotjuggler);
+  return text;
 }
 
 // ---- wall time
@@ -188,6 +218,7 @@ int run_in_wall_time(robot::RobotDescription description, const RunOptions& opti
   made.created = date_and_time();
   made.serve_at = options.serve_at;
   if (options.serve_at.empty()) made.port = options.port.value_or(motion::default_port);
+  made.live = live_options(options);
   made.thread = rt::ThreadConfig::all(options.realtime, options.priority, options.cores);
   if (options.cores.empty()) made.thread.affinity = rt::Want::off;
   auto created = app::Robot::create(std::move(description), std::move(made));
@@ -198,7 +229,7 @@ int run_in_wall_time(robot::RobotDescription description, const RunOptions& opti
   SetupResult<void> ran;
   std::thread loop_thread([&] {
     ran = robot.run([&](const rt::ThreadSetup& setup) {
-      printer.print(fmt::format("{}{}\n", setup.text(), robot.place()));
+      printer.print(fmt::format("{}{}\n{}", setup.text(), robot.place(), live_places(robot, options)));
     });
     ended.store(true,
                 std::memory_order_release);  // release: a reader of this sees what the loop wrote
@@ -347,6 +378,38 @@ int run(const RunOptions& options) {
   return run_in_wall_time(std::move(*robot), options);
 }
 
+/// An option whose value may be left out.
+CLI::Option* add_address_option(CLI::App& command, const char* name, std::string& out,
+                                const std::string& otherwise, const char* text) {
+  return command.add_option(name, out, text)
+      ->expected(0, 1)
+      ->default_str(otherwise)
+      ->type_name("ADDRESS:PORT")
+      ->check(CLI::Validator(
+          [](std::string& value) {
+            return parse_endpoint(value) ? std::string() : "'" + value + "' is not ADDRESS:PORT";
+          },
+          ""));
+}
+
+void add_live_options(CLI::App& command, RunOptions& options, CLI::Option& virtual_time) {
+  CLI::Option* foxglove = add_address_option(
+      command, "--foxglove", options.foxglove, fmt::format("127.0.0.1:{}", record::foxglove_port),
+      "Serve joints, loop, buses and parameters to Foxglove and Lichtblick (WebSocket)");
+  CLI::Option* plotjuggler = add_address_option(command, "--plotjuggler", options.plotjuggler,
+                                                fmt::format("127.0.0.1:{}", app::plotjuggler_port),
+                                                "Send the same to PlotJuggler's UDP server (JSON)");
+  foxglove->excludes(&virtual_time);
+  plotjuggler->excludes(&virtual_time);
+  command
+      .add_option("--allow-origin", options.origins,
+                  "Another web page that may connect to --foxglove, such as http://localhost:8080")
+      ->needs(foxglove);
+  command.add_option("--live-rate", options.live_rate, "Samples a second of --foxglove and --plotjuggler")
+      ->check(CLI::Range(0.1, 100'000.0))
+      ->capture_default_str();
+}
+
 }  // namespace
 
 void add_run(CLI::App& app) {
@@ -377,6 +440,7 @@ void add_run(CLI::App& app) {
   CLI::Option* virtual_time = command->add_flag("--virtual-time", options->virtual_time,
                                                 "Run as fast as possible, the same numbers every time");
   virtual_time->excludes(port)->excludes("--serve-at")->excludes("--bus");
+  add_live_options(*command, *options, *virtual_time);
   command
       ->add_option(
           "--requests", options->requests_file,
@@ -404,7 +468,7 @@ void add_run(CLI::App& app) {
       "Examples:\n"
       "  takt run examples/robots/arm6.json --record run.takt          then: takt send, takt state, takt "
       "top\n"
-      "  takt run my_arm.json --bus arm=slcan:/dev/ttyACM0\n"
+      "  takt run my_arm.json --bus arm=slcan:/dev/ttyACM0 --foxglove\n"
       "  takt run examples/robots/mhubo.json --virtual-time --requests day.jsonl --record day.takt");
   command->callback([options] {
     const int code = run(*options);

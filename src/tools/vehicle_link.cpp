@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <charconv>
+#include <string_view>
 
 #include "takt/describe.hpp"
 #include "takt/platform/key_file.hpp"
 #include "takt/record/error.hpp"
+#include "tools/endpoint.hpp"
 
 namespace takt::tools {
 namespace {
@@ -17,16 +18,11 @@ enum class AnyPort { no, yes };
 
 /// "127.0.0.1:18003", "[::1]:18003"; and, if any port is allowed, "127.0.0.1:any", which has port 0.
 SetupResult<platform::UdpEndpoint> endpoint_of(const std::string& text, AnyPort any = AnyPort::no) {
-  const std::size_t colon = text.rfind(':');
-  platform::UdpEndpoint endpoint;
-  if (colon != std::string::npos) {
-    const char* const end = text.data() + text.size();
-    const auto port = std::from_chars(text.data() + colon + 1, end, endpoint.port);
-    endpoint.address = text.substr(0, colon);
-    if (endpoint.address.starts_with('[') && endpoint.address.ends_with(']'))
-      endpoint.address = endpoint.address.substr(1, endpoint.address.size() - 2);
-    if (port.ec == std::errc() && port.ptr == end && endpoint.port != 0) return endpoint;
-    if (any == AnyPort::yes && text.ends_with(":any")) return endpoint;
+  if (const auto endpoint = parse_endpoint(text); endpoint && endpoint->port != 0) return *endpoint;
+  constexpr std::string_view any_port = ":any";
+  if (any == AnyPort::yes && text.ends_with(any_port)) {
+    const auto endpoint = parse_endpoint(text.substr(0, text.size() - any_port.size()) + ":0");
+    if (endpoint) return *endpoint;
   }
   return fail(platform::Errc::bad_address,
               fmt::format("'{}' is not ADDRESS:PORT{}", text, any == AnyPort::yes ? " or ADDRESS:any" : ""));

@@ -37,6 +37,7 @@
 #include <vector>
 
 #include "takt/app/component_library.hpp"
+#include "takt/component/assignment.hpp"
 #include "takt/core/error.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
@@ -74,6 +75,12 @@ class ControllerCommands {
 
   /// Makes a controller, sets its parameters, and loads it, inactive. Errors: as above.
   [[nodiscard]] SetupResult<void> load(const robot::ControllerDescription& wanted);
+  /// The values of all parameters of the loaded controllers, each by the name "CONTROLLER.PARAMETER".
+  [[nodiscard]] std::vector<component::Assignment> parameters();
+  /// Sets parameters by such names: all of one controller, or none of it. `who`: for its list of changes.
+  /// Returns a text for each controller that was not set.
+  [[nodiscard]] std::vector<std::string> set(const std::vector<component::Assignment>& assignments,
+                                             std::string_view who);
   /// The kept events with a greater number, the oldest first.
   [[nodiscard]] std::vector<ControllerEvent> events_after(std::uint64_t number);
 

@@ -24,6 +24,7 @@
 #include "takt/app/component_library.hpp"
 #include "takt/app/controller_commands.hpp"
 #include "takt/app/devices.hpp"
+#include "takt/app/live_options.hpp"
 #include "takt/app/report_line.hpp"
 #include "takt/app/run_clock.hpp"
 #include "takt/core/setup_error.hpp"
@@ -59,6 +60,7 @@ struct RobotOptions {
   std::vector<component::ComponentType> types{};  ///< of the caller, besides the ready-made controllers
   std::vector<std::string> libraries{};           ///< plug-ins with further types, loaded at the assembly
   std::vector<std::string> folders{};             ///< where plug-ins without '/' in their name are searched
+  LiveOptions live{};                             ///< Foxglove and PlotJuggler
   bool drain_in_cycle = false;  ///< virtual time: the loop writes the recording, so nothing is dropped
   rt::ThreadConfig thread{};    ///< of the thread that calls run()
 };
@@ -80,10 +82,11 @@ class Robot {
   [[nodiscard]] static SetupResult<std::unique_ptr<Robot>> from_file(const std::string& path,
                                                                      RobotOptions options = {});
   /// Opens the buses and the recording, loads the controllers, and starts the server. Moves nothing. Errors:
-  /// bad_description, recording_exists, those of Devices::create(), of record::Recorder::create(), and of the
-  /// server's port or socket. A description made in code is bad_description with a period that is not
-  /// positive, more than max_joints joints, or a group with a missing joint. So is one with a plug-in or a
-  /// controller that cannot be loaded or started. The message has a line for each of these.
+  /// bad_description, recording_exists, those of Devices::create(), of record::Recorder::create(), of the
+  /// server's port or socket, and of the live streams' ports. A description made in code is bad_description
+  /// with a period that is not positive, more than max_joints joints, or a group with a missing joint. So is
+  /// one with a plug-in or a controller that cannot be loaded or started. The message has a line for each of
+  /// these.
   [[nodiscard]] static SetupResult<std::unique_ptr<Robot>> create(robot::RobotDescription description,
                                                                   RobotOptions options = {});
   ~Robot();
@@ -99,6 +102,8 @@ class Robot {
   [[nodiscard]] const std::string& place() const noexcept;
   /// The TCP port of the server in this process; std::nullopt without one.
   [[nodiscard]] std::optional<std::uint16_t> port() const noexcept;
+  /// The port of the Foxglove server; std::nullopt without one.
+  [[nodiscard]] std::optional<std::uint16_t> foxglove_port() const noexcept;
   /// The devices and controllers. Other threads may load and switch controllers while the robot runs.
   [[nodiscard]] robot::Manager& manager() noexcept;
   /// The commands to the controllers. They read the manager's events, which next_report() also tells.
