@@ -191,6 +191,7 @@
       ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
       ctx.clip();
       ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+      ctx.textAlign = "left";
       ctx.textBaseline = "middle";
       page.goals.forEach((goal, number) => {
         const left = u.valToPos(goal.begin, "x", true);
