@@ -7,6 +7,7 @@
   const whole = {min: 0, max: page.duration > 0 ? page.duration : 1};
   const charts = [];  // {plot, overTime}
   let range = whole;
+  let resting = 0;  // the timer after the last change of the range
   let marked = null;  // the time of the row that was chosen last
 
   // ---- colours ----
@@ -42,7 +43,7 @@
   };
   const follow = chart => {
     const {min, max} = chart.plot.scales.x;
-    if (chart.overTime && isSeen(chart) && (min !== range.min || max !== range.max)) chart.plot.setScale("x", range);
+    if (chart.overTime && (min !== range.min || max !== range.max)) chart.plot.setScale("x", range);
   };
   const setRange = (min, max) => {
     if (!(max > min)) return;
@@ -50,7 +51,10 @@
     const begin = Math.min(Math.max(min, 0), whole.max - span);
     range = {min: begin, max: begin + span};
     rangeText.textContent = `${short(range.min)} s to ${short(range.max)} s`;
-    charts.forEach(follow);
+    // Plots out of sight follow when the range rests.
+    charts.filter(isSeen).forEach(follow);
+    clearTimeout(resting);
+    resting = setTimeout(() => charts.forEach(follow), 100);
   };
   const scaleBy = (factor, at = (range.min + range.max) / 2) =>
     setRange(at - (at - range.min) * factor, at + (range.max - at) * factor);
@@ -134,9 +138,7 @@
     new ResizeObserver(() => {
       if (chart.plot.width !== width()) chart.plot.setSize({width: width(), height: options.height});
     }).observe(host);
-    if (!overTime) return;
-    zoomByWheel(chart.plot);
-    new IntersectionObserver(() => follow(chart)).observe(host);
+    if (overTime) zoomByWheel(chart.plot);
   };
   // A zoom of one plot by the mouse becomes the range of all.
   const followed = u => {
@@ -268,7 +270,10 @@
   try { stored = localStorage.getItem("takt-report-theme"); } catch { /* likewise */ }
   chooseTheme(themes.includes(stored) ? stored : "auto");
   dark.addEventListener("change", () => applyTheme(theme));
-  addEventListener("beforeprint", () => applyTheme("light"));
+  addEventListener("beforeprint", () => {
+    charts.forEach(follow);
+    applyTheme("light");
+  });
   addEventListener("afterprint", () => applyTheme(theme));
   window.taktReport = {charts, goTo, setRange, chooseTheme, range: () => range, marked: () => marked};
 })();

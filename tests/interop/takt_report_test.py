@@ -25,7 +25,7 @@ addEventListener("error", event => mistakes.push(event.message));
 addEventListener("securitypolicyviolation", event => mistakes.push(event.violatedDirective));</script>"""
 USE = """<script>
 (async () => {
-  const settled = () => new Promise(resolve => setTimeout(resolve, 50));
+  const settled = () => new Promise(resolve => setTimeout(resolve, 300));
   const said = {};
   const {charts, range, chooseTheme, setRange, marked} = taktReport;
   const timed = charts.filter(chart => chart.overTime).map(chart => chart.plot);
@@ -55,8 +55,6 @@ USE = """<script>
     row.click();
     await settled();
     said.jump = {time: Number(row.dataset.time), range: range(), marked: marked()};
-    timed.at(-1).root.scrollIntoView();
-    await settled();
     said.lastFollows = scales().at(-1);
     first.root.querySelectorAll(".u-legend .u-series")[1].querySelector("th").click();
     said.hidden = first.series[1].show === false;
