@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <string_view>
@@ -16,6 +17,9 @@ namespace takt::tools {
 namespace {
 
 constexpr std::size_t max_goal_rows = 200;
+constexpr std::size_t max_faults = 50;
+constexpr std::size_t max_events_before_fault = 30;
+constexpr double seconds_before_fault = 2;
 
 constexpr std::string_view style = R"css(
 :root { --paper: #fff; --ink: #1f262d; --soft: #66707a; --rule: #dfe3e8; --shade: #f4f6f8; --blue: #0072b2; --red: #b3261e;
@@ -307,6 +311,60 @@ void add_state_changes(Page& page, const ReportData& data) {
   }
 }
 
+/// The joint's largest tracking error in these seconds, with its unit; empty without one.
+std::string largest_error(const ReportData& data, const StateChange& stop, double begin) {
+  if (data.joint(stop.reason, stop.joint).empty() || stop.joint >= data.curves.size()) return {};
+  double largest = -1;
+  for (const Envelope::Point& point : data.curves[stop.joint].reference_error.points()) {
+    if (point.time >= begin && point.time <= stop.time)
+      largest = std::max(largest, std::abs(point.value));  // a gap is NaN, which max() passes over
+  }
+  return largest < 0 ? std::string() : fmt::format("{:.3f}{}", largest, data.unit(stop.joint).suffix);
+}
+
+void add_fault(Page& page, const ReportData& data, const StateChange& stop) {
+  const double begin = std::max(0.0, stop.time - seconds_before_fault);
+  const std::string joint = data.joint(stop.reason, stop.joint);
+  const bool plotted = !joint.empty() && stop.joint < data.curves.size();
+  page.add("<tr class=\"head\"{}{}><td colspan=\"3\">{:.3f} s: {}, {}", times(begin, stop.time),
+           plotted ? fmt::format(" data-joint=\"{}\"", joint_stem(data, stop.joint)) : std::string(),
+           stop.time, html(data.robot_state(stop.state)), html(data.reason(stop.reason)));
+  if (!joint.empty()) page.add(" ({})", html(joint));
+  if (const std::string error = largest_error(data, stop, begin); !error.empty())
+    page.add(", |reference − measured| up to {}", error);
+  page.raw("</td></tr>\n");
+  std::size_t events = 0;
+  for (const record::GoalEvent& event : data.events) {
+    const double at = data.seconds(event.at);
+    if (at < begin || at > stop.time || ++events > max_events_before_fault) continue;
+    page.add("<tr{}><td>{:.3f}</td><td class=\"text\">goal {} {}</td><td class=\"text\">{} {}</td></tr>\n",
+             times(at, at), at - stop.time, event.goal, html(data.goal_state(event.state)),
+             html(data.reason(event.reason)), html(data.joint(event.reason, event.joint)));
+  }
+  if (events > max_events_before_fault)
+    page.add("<tr><td colspan=\"3\">… and {} more</td></tr>\n", events - max_events_before_fault);
+}
+
+/// Every change to a state with a new reason, with the goal events before it.
+void add_faults(Page& page, const ReportData& data) {
+  std::size_t faults = 0;
+  std::uint16_t last = 0;
+  for (const StateChange& change : data.state_changes) {
+    const bool fresh = change.reason != 0 && change.reason != last;
+    last = change.reason;
+    if (!fresh || faults++ >= max_faults) continue;
+    if (faults == 1) {
+      page.add(
+          "<h2>Faults</h2>\n<p class=\"soft\">Each fault that stopped the robot, with the goal events of the "
+          "{} s before it. Their times count from the fault.</p>\n<div class=\"scroll\"><table><tbody>\n",
+          seconds_before_fault);
+    }
+    add_fault(page, data, change);
+  }
+  if (faults > 0) page.raw("</tbody></table></div>\n");
+  if (faults > max_faults) page.add("<p class=\"soft\">… and {} more.</p>\n", faults - max_faults);
+}
+
 /// A link to the figure's PDF beside the page; empty without that file.
 std::string link_to_pdf(const std::filesystem::path& plots, const Figure& figure) {
   const std::string name = figure.stem + ".pdf";
@@ -386,6 +444,7 @@ std::string index_html(const ReportData& data, const std::vector<Chapter>& chapt
   page.add(" · takt {}</p>\n", html(data.metadata.takt_version));
   add_notices(page, data, notice);
   add_tiles(page, data);
+  add_faults(page, data);
   if (live) add_timeline(page, data);
   add_sections(page, data);
   for (const Chapter& chapter : chapters) add_chapter(page, data, chapter, plots, live);
