@@ -355,8 +355,9 @@ void add_faults(Page& page, const ReportData& data) {
     if (!fresh || faults++ >= max_faults) continue;
     if (faults == 1) {
       page.add(
-          "<h2>Faults</h2>\n<p class=\"soft\">Each fault that stopped the robot, with the goal events of the "
-          "{} s before it. Their times count from the fault.</p>\n<div class=\"scroll\"><table><tbody>\n",
+          "<h2>Why the robot stopped</h2>\n<p class=\"soft\">Each stop with its reason, and the goal events "
+          "of the "
+          "{} s before it. Their times count from the stop.</p>\n<div class=\"scroll\"><table><tbody>\n",
           seconds_before_fault);
     }
     add_fault(page, data, change);

@@ -485,7 +485,7 @@ TEST_CASE("a fault shows its reason, its joint, and the goal events of the secon
   data->events[0].at = Time(std::chrono::seconds(1));  // after the fault
   CHECK(index_html(*data, {}, "", "").find("goal 7 aborted") == std::string::npos);
   data->state_changes.clear();
-  CHECK(index_html(*data, {}, "", "").find("<h2>Faults") == std::string::npos);
+  CHECK(index_html(*data, {}, "", "").find("<h2>Why the robot") == std::string::npos);
 }
 
 TEST_CASE("a joint's figure shows position, velocity, effort and error with their limits, also as PDF") {
