@@ -39,6 +39,9 @@ while [ $# -gt 0 ]; do
 done
 
 install_missing "${build_packages[@]}" liburdfdom-dev libtinyxml2-dev doctest-dev python3 python3-can python3-serial iproute2 netcat-openbsd binutils
+# For the interactive report and its test; npm may come with a node that is not Debian's.
+command -v npm >/dev/null || install_missing npm
+command -v chromium >/dev/null || install_missing chromium
 case $preset in asan | clang | fuzz) install_missing clang libclang-rt-14-dev ;; esac
 
 # Where the tree is built once, for its tests, the library is compiled in a few pieces.

@@ -13,7 +13,8 @@
 
 namespace takt::tools {
 
-SetupResult<ReportOutcome> make_report(const std::string& recording, const std::filesystem::path& directory) {
+SetupResult<ReportOutcome> make_report(const std::string& recording, const std::filesystem::path& directory,
+                                       const PlotLibrary& library) {
   const auto data = read_report_data(recording);
   if (!data) return tl::unexpected<SetupError>(data.error());
 
@@ -30,7 +31,7 @@ SetupResult<ReportOutcome> make_report(const std::string& recording, const std::
   const std::vector<Chapter> chapters = make_figures(*data);
   ReportOutcome outcome;
   if (auto drawn = draw(chapters, plots); !drawn) outcome.no_plots = drawn.error().message;
-  const std::string page = index_html(*data, chapters, plots, outcome.no_plots);
+  const std::string page = index_html(*data, chapters, plots, outcome.no_plots, library);
   if (auto done = write_file(directory / "index.html", page); !done)
     return tl::unexpected<SetupError>(done.error());
   outcome.sentence =

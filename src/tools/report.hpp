@@ -5,6 +5,7 @@
 #include <string>
 
 #include "takt/core/setup_error.hpp"
+#include "tools/report_parts.hpp"
 
 namespace takt::tools {
 
@@ -15,9 +16,11 @@ struct ReportOutcome {
 };
 
 /// Writes joints.csv, events.csv, buses.csv, summary.json, plots/ and index.html into `directory`, and
-/// creates it if necessary. Without gnuplot only the plots are missing. Errors: those of record::Reader,
+/// creates it if necessary. With a `library` the page is interactive. Without gnuplot only the plots are
+/// missing. Errors: those of record::Reader,
 /// write_failed.
 [[nodiscard]] SetupResult<ReportOutcome> make_report(const std::string& recording,
-                                                     const std::filesystem::path& directory);
+                                                     const std::filesystem::path& directory,
+                                                     const PlotLibrary& library = {});
 
 }  // namespace takt::tools

@@ -17,7 +17,7 @@ struct Arguments {
 };
 
 void run(const Arguments& arguments) {
-  const auto outcome = make_report(arguments.recording, arguments.directory);
+  const auto outcome = make_report(arguments.recording, arguments.directory, bundled_plots);
   if (!outcome) {
     fmt::print(stderr, "takt report: {}\n", outcome.error().message);
     const bool ours = outcome.error().error == record::Errc::write_failed;
@@ -44,7 +44,9 @@ void add_report(CLI::App& app) {
       "in plots/,\n"
       "each figure as SVG and PDF beside the gnuplot script that drew it. Damage in the recording is "
       "reported with its byte.\n"
-      "Plots need gnuplot; without it everything else is written and the exit code is 1.");
+      "In the page, plots zoom and pan together and rows of tables move them, if takt was built with npm's "
+      "uplot.\n"
+      "The pictures need gnuplot; without it everything else is written and the exit code is 1.");
   command->callback([arguments] { run(*arguments); });
 }
 

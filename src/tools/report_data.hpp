@@ -65,15 +65,16 @@ struct Section {
 /// The curves of one joint over the whole recording, in its Unit. They have a gap during the start-up, when
 /// positions are unknown.
 struct JointCurves {
-  Envelope command;
-  Envelope reference;
-  Envelope measured;
-  Envelope reference_velocity;
-  Envelope measured_velocity;
-  Envelope measured_effort;
+  static constexpr std::size_t buckets = 2560;
+  Envelope command{buckets};
+  Envelope reference{buckets};
+  Envelope measured{buckets};
+  Envelope reference_velocity{buckets};
+  Envelope measured_velocity{buckets};
+  Envelope measured_effort{buckets};
   bool tells_effort = false;
-  Envelope command_error;
-  Envelope reference_error;
+  Envelope command_error{buckets};
+  Envelope reference_error{buckets};
 };
 
 /// A goal's life, from its events.

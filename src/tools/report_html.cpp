@@ -3,22 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <string_view>
 #include <utility>
 
+#include "tools/report_live.hpp"
+#include "tools/report_panels.hpp"
 #include "tools/report_text.hpp"
 
 namespace takt::tools {
 namespace {
 
 constexpr std::size_t max_goal_rows = 200;
+constexpr std::size_t max_faults = 50;
+constexpr std::size_t max_events_before_fault = 30;
+constexpr double seconds_before_fault = 2;
 
 constexpr std::string_view style = R"css(
-:root { --ink: #1f262d; --soft: #66707a; --rule: #dfe3e8; --shade: #f4f6f8; --blue: #0072b2; --red: #b3261e; }
+:root { --paper: #fff; --ink: #1f262d; --soft: #66707a; --rule: #dfe3e8; --shade: #f4f6f8; --blue: #0072b2; --red: #b3261e;
+        --warn: #fdf3f2; color-scheme: light; }
+:root[data-theme=dark] { --paper: #15191e; --ink: #e4e8ec; --soft: #9aa5b0; --rule: #333b44; --shade: #1e242b; --blue: #4ea8de;
+                         --red: #f2766b; --warn: #33201f; color-scheme: dark; }
 * { box-sizing: border-box; }
-body { margin: 0; background: #fff; color: var(--ink); line-height: 1.5;
+body { margin: 0; background: var(--paper); color: var(--ink); line-height: 1.5;
        font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
 main { max-width: 1360px; margin: 0 auto; padding: 36px 28px 64px; }
 h1 { font-size: 28px; line-height: 1.2; margin: 0 0 4px; font-weight: 650; letter-spacing: -0.01em; }
@@ -27,7 +36,7 @@ h3 { font-size: 15px; margin: 0 0 6px; font-weight: 600; overflow-wrap: anywhere
 p { margin: 0 0 12px; max-width: 78ch; }
 .soft, .lead { color: var(--soft); }
 .lead { font-size: 16px; margin: 0; overflow-wrap: anywhere; }
-.notice { border-left: 4px solid var(--red); background: #fdf3f2; padding: 10px 14px; margin: 16px 0 0; max-width: none; }
+.notice { border-left: 4px solid var(--red); background: var(--warn); padding: 10px 14px; margin: 16px 0 0; max-width: none; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(185px, 1fr)); gap: 12px; margin: 24px 0 0; padding: 0; }
 .tile { border: 1px solid var(--rule); border-radius: 8px; padding: 14px 16px 12px; }
 .tile b { display: block; font-size: 25px; line-height: 1.2; font-weight: 620; letter-spacing: -0.01em;
@@ -35,7 +44,22 @@ p { margin: 0 0 12px; max-width: 78ch; }
 .tile span { display: block; font-size: 13px; line-height: 1.4; color: var(--soft); margin-top: 4px; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 520px), 1fr)); gap: 20px; margin-top: 14px; }
 figure { margin: 0; border: 1px solid var(--rule); border-radius: 8px; padding: 14px 16px 12px; break-inside: avoid; }
-figure svg { display: block; width: 100%; height: auto; }
+figure svg { display: block; width: 100%; height: auto; background: #fff; border-radius: 4px; }
+.plot { min-height: 60px; }
+.plot .uplot, .plot .u-legend { font: 12px/1.3 system-ui, sans-serif; }
+.plot .u-legend { text-align: left; color: var(--soft); }
+.plot .u-legend th, .plot .u-legend td { border: 0; padding: 1px 4px; white-space: nowrap; color: var(--ink); }
+.plot .u-legend .u-value { min-width: 9ch; text-align: left; }
+.plot .u-select { background: var(--blue); opacity: 0.2; }
+.plot .u-cursor-x, .plot .u-cursor-y { border-color: var(--soft); }
+.bar { position: sticky; top: 0; z-index: 2; display: flex; gap: 6px; align-items: center; padding: 8px 0; margin: -8px 0 12px;
+       background: var(--paper); border-bottom: 1px solid var(--rule); }
+.bar button { font: inherit; color: var(--ink); background: var(--shade); border: 1px solid var(--rule); border-radius: 6px; padding: 2px 10px;
+              cursor: pointer; }
+.bar output { color: var(--soft); font-variant-numeric: tabular-nums; margin: 0 auto 0 8px; }
+[data-time][tabindex] { cursor: pointer; }
+[data-time][tabindex]:hover, .chosen { background: var(--shade); }
+figure.wide { grid-column: 1 / -1; }
 figcaption a { color: var(--blue); }
 figcaption { font-size: 13.5px; color: var(--soft); margin-top: 6px; overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; margin-top: 14px; }
@@ -50,7 +74,7 @@ tr.head td { background: var(--shade); font-weight: 600; text-align: left; paddi
 details { margin-top: 12px; }
 summary { cursor: pointer; color: var(--blue); }
 .swatch { display: inline-block; width: 22px; height: 3px; vertical-align: middle; margin: 0 6px 2px 14px; border-radius: 2px; }
-@media print { main { max-width: none; padding: 0; } .figures { grid-template-columns: 1fr 1fr; } }
+@media print { .bar { display: none; } main { max-width: none; padding: 0; } .figures { grid-template-columns: 1fr 1fr; } }
 )css";
 
 /// Formats text; {} accepts only HTML.
@@ -71,6 +95,11 @@ std::string grouped(std::uint64_t number) {
   std::string digits = fmt::format("{}", number);
   for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, "\u202f");
   return digits;
+}
+
+/// Attributes of an element that moves the plots to these seconds.
+std::string times(double begin, double end) {
+  return fmt::format(" data-time=\"{:.6f}\" data-until=\"{:.6f}\"", begin, end);
 }
 
 /// Replaces every `from` by `to`.
@@ -177,8 +206,8 @@ void add_section_row(Page& page, const ReportData& data, const Section& section,
   const auto angle = [&](double value) {
     return tracking.reference_error.count() > 0 ? fmt::format("{:.3f}", value) : std::string("–");
   };
-  page.add("<tr class=\"{}\"><td>{}</td><td class=\"text\">{}</td><td>{:.1f} – {:.1f}</td>", row_class,
-           number, html(section.name), section.begin, section.end);
+  page.add("<tr class=\"{}\"{}><td>{}</td><td class=\"text\">{}</td><td>{:.1f} – {:.1f}</td>", row_class,
+           times(section.begin, section.end), number, html(section.name), section.begin, section.end);
   page.add("<td>{}</td><td>{}</td>", grouped(count_of(data, section, "active")),
            grouped(count_of(data, section, "rejected")));
   page.add("<td>{}</td><td>{}</td><td>{}</td>", time(hand_over, hand_over.p50),
@@ -251,11 +280,11 @@ void add_goals(Page& page, const ReportData& data) {
                             joint.empty() ? "" : ": ", goal.value, goal.limit);
     }
     page.add(
-        "<tr><td>{}</td><td>{:.3f}</td><td>{:.3f}</td><td class=\"text\">{}</td><td "
+        "<tr{}><td>{}</td><td>{:.3f}</td><td>{:.3f}</td><td class=\"text\">{}</td><td "
         "class=\"text\">{}</td><td>{}</td>"
         "<td>{}</td></tr>\n",
-        goal.goal, goal.begin, goal.end, html(data.goal_state(goal.state)), reason, grouped(goal.requests),
-        goal.latency ? duration_text(*goal.latency) : std::string("–"));
+        times(goal.begin, goal.end), goal.goal, goal.begin, goal.end, html(data.goal_state(goal.state)),
+        reason, grouped(goal.requests), goal.latency ? duration_text(*goal.latency) : std::string("–"));
   }
   page.raw("</tbody></table></div>\n");
   if (data.goals.size() > max_goal_rows) {
@@ -273,13 +302,68 @@ void add_state_changes(Page& page, const ReportData& data) {
     std::string reason = html(data.reason(change.reason));
     if (const std::string joint = data.joint(change.reason, change.joint); !joint.empty())
       reason += fmt::format(" <span class=\"soft\">({})</span>", html(joint));
-    page.add("<tr><td>{:.3f}</td><td class=\"text\">{}</td><td class=\"text\">{}</td></tr>\n", change.time,
-             html(data.robot_state(change.state)), reason);
+    page.add("<tr{}><td>{:.3f}</td><td class=\"text\">{}</td><td class=\"text\">{}</td></tr>\n",
+             times(change.time, change.time), change.time, html(data.robot_state(change.state)), reason);
   }
   page.raw("</tbody></table></div>\n");
   if (data.state_changes_ignored > 0) {
     page.add("<p class=\"soft\">… and {} more, in joints.csv.</p>\n", grouped(data.state_changes_ignored));
   }
+}
+
+/// The joint's largest tracking error in these seconds, with its unit; empty without one.
+std::string largest_error(const ReportData& data, const StateChange& stop, double begin) {
+  if (data.joint(stop.reason, stop.joint).empty() || stop.joint >= data.curves.size()) return {};
+  double largest = -1;
+  for (const Envelope::Point& point : data.curves[stop.joint].reference_error.points()) {
+    if (point.time >= begin && point.time <= stop.time)
+      largest = std::max(largest, std::abs(point.value));  // a gap is NaN, which max() passes over
+  }
+  return largest < 0 ? std::string() : fmt::format("{:.3f}{}", largest, data.unit(stop.joint).suffix);
+}
+
+void add_fault(Page& page, const ReportData& data, const StateChange& stop) {
+  const double begin = std::max(0.0, stop.time - seconds_before_fault);
+  const std::string joint = data.joint(stop.reason, stop.joint);
+  const bool plotted = !joint.empty() && stop.joint < data.curves.size();
+  page.add("<tr class=\"head\"{}{}><td colspan=\"3\">{:.3f} s: {}, {}", times(begin, stop.time),
+           plotted ? fmt::format(" data-joint=\"{}\"", joint_stem(data, stop.joint)) : std::string(),
+           stop.time, html(data.robot_state(stop.state)), html(data.reason(stop.reason)));
+  if (!joint.empty()) page.add(" ({})", html(joint));
+  if (const std::string error = largest_error(data, stop, begin); !error.empty())
+    page.add(", |reference − measured| up to {}", error);
+  page.raw("</td></tr>\n");
+  std::size_t events = 0;
+  for (const record::GoalEvent& event : data.events) {
+    const double at = data.seconds(event.at);
+    if (at < begin || at > stop.time || ++events > max_events_before_fault) continue;
+    page.add("<tr{}><td>{:.3f}</td><td class=\"text\">goal {} {}</td><td class=\"text\">{} {}</td></tr>\n",
+             times(at, at), at - stop.time, event.goal, html(data.goal_state(event.state)),
+             html(data.reason(event.reason)), html(data.joint(event.reason, event.joint)));
+  }
+  if (events > max_events_before_fault)
+    page.add("<tr><td colspan=\"3\">… and {} more</td></tr>\n", events - max_events_before_fault);
+}
+
+/// Every change to a state with a new reason, with the goal events before it.
+void add_faults(Page& page, const ReportData& data) {
+  std::size_t faults = 0;
+  std::uint16_t last = 0;
+  for (const StateChange& change : data.state_changes) {
+    const bool fresh = change.reason != 0 && change.reason != last;
+    last = change.reason;
+    if (!fresh || faults++ >= max_faults) continue;
+    if (faults == 1) {
+      page.add(
+          "<h2>Why the robot stopped</h2>\n<p class=\"soft\">Each stop with its reason, and the goal events "
+          "of the "
+          "{} s before it. Their times count from the stop.</p>\n<div class=\"scroll\"><table><tbody>\n",
+          seconds_before_fault);
+    }
+    add_fault(page, data, change);
+  }
+  if (faults > 0) page.raw("</tbody></table></div>\n");
+  if (faults > max_faults) page.add("<p class=\"soft\">… and {} more.</p>\n", faults - max_faults);
 }
 
 /// A link to the figure's PDF beside the page; empty without that file.
@@ -289,29 +373,71 @@ std::string link_to_pdf(const std::filesystem::path& plots, const Figure& figure
   return fmt::format(" <a href=\"plots/{}\">PDF</a>", name);
 }
 
-void add_chapter(Page& page, const Chapter& chapter, const std::filesystem::path& plots) {
-  page.add("<h2>{}</h2>\n<div class=\"figures\">\n", html(chapter.title));
-  for (const Figure& figure : chapter.figures) {
-    page.add("<figure><h3>{}</h3>\n", html(figure.title));
-    page.raw(inline_svg(plots / (figure.stem + ".svg"), figure));
-    page.add("<figcaption>{}{}</figcaption></figure>\n", html(figure.caption), link_to_pdf(plots, figure));
+/// The close-up's seconds, which the plots of its joint show from sample to sample.
+std::string close_up_times(const ReportData& data, const Figure& figure) {
+  if (!figure.close_up) return {};
+  const CloseUp& close_up = data.close_ups[*figure.close_up];
+  return times(close_up.begin, close_up.end) +
+         fmt::format(" data-joint=\"{}\"", joint_stem(data, close_up.joint));
+}
+
+void add_figure(Page& page, const ReportData& data, const Figure& figure, const std::filesystem::path& plots,
+                bool live) {
+  page.add("<figure{}><h3>{}</h3>\n", live ? close_up_times(data, figure) : "", html(figure.title));
+  const std::string picture = inline_svg(plots / (figure.stem + ".svg"), figure);
+  if (live && is_live(data, figure.stem)) {
+    page.add("<div class=\"plot\" data-plot=\"{}\"></div><noscript>{}</noscript>", figure.stem, picture);
+  } else {
+    page.raw(picture);
   }
+  page.add("<figcaption>{}{}</figcaption></figure>\n", html(figure.caption), link_to_pdf(plots, figure));
+}
+
+void add_chapter(Page& page, const ReportData& data, const Chapter& chapter,
+                 const std::filesystem::path& plots, bool live) {
+  page.add("<h2>{}</h2>\n<div class=\"figures\">\n", html(chapter.title));
+  for (const Figure& figure : chapter.figures) add_figure(page, data, figure, plots, live);
   page.raw("</div>\n");
+}
+
+void add_timeline(Page& page, const ReportData& data) {
+  if (!is_live(data, timeline_stem)) return;
+  page.add(
+      "<h2>Timeline of the goals</h2>\n<p class=\"soft\">Drag to zoom, with Shift to pan; Ctrl and the wheel "
+      "zoom too, and a double click shows everything. A click on a row below moves all plots to its time. "
+      "A click in a legend hides its curve.</p>\n"
+      "<div class=\"figures\"><figure class=\"wide\"><div class=\"plot\" data-plot=\"{}\"></div></figure>"
+      "</div>\n",
+      timeline_stem);
+}
+
+void add_head(Page& page, const std::string& robot, const PlotLibrary& library) {
+  page.add(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+      "'unsafe-inline'{}\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{} – takt "
+      "report</title>\n"
+      "<style>{}{}</style></head>\n<body><main>\n",
+      library.present() ? "; script-src 'unsafe-inline'" : "", robot, library.style, style);
+}
+
+void add_scripts(Page& page, const ReportData& data, const PlotLibrary& library) {
+  page.add("<script type=\"application/json\" id=\"takt-data\">{}</script>\n", live_json(data));
+  for (const std::string_view script : {library.script, page_script})
+    page.add("<script>{}</script>\n", script);
 }
 
 }  // namespace
 
 std::string index_html(const ReportData& data, const std::vector<Chapter>& chapters,
-                       const std::filesystem::path& plots, const std::string& notice) {
+                       const std::filesystem::path& plots, const std::string& notice,
+                       const PlotLibrary& library) {
+  const bool live = library.present();
   const double period = to_seconds(data.metadata.period);
   const std::string robot = html(data.metadata.robot.empty() ? "Recording" : data.metadata.robot);
   Page page;
-  page.add(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{} – takt "
-      "report</title>\n"
-      "<style>{}</style></head>\n<body><main>\n",
-      robot, style);
+  add_head(page, robot, library);
   page.add("<h1>{}</h1>\n<p class=\"lead\">{:.1f} s at {:.4g} Hz · cycles: {} · joints: {} · buses: {}",
            robot, data.duration, 1 / period, grouped(data.cycles), data.metadata.joints.size(),
            data.metadata.buses.size());
@@ -319,12 +445,16 @@ std::string index_html(const ReportData& data, const std::vector<Chapter>& chapt
   page.add(" · takt {}</p>\n", html(data.metadata.takt_version));
   add_notices(page, data, notice);
   add_tiles(page, data);
+  add_faults(page, data);
+  if (live) add_timeline(page, data);
   add_sections(page, data);
-  for (const Chapter& chapter : chapters) add_chapter(page, chapter, plots);
+  for (const Chapter& chapter : chapters) add_chapter(page, data, chapter, plots, live);
   add_tracking(page, data);
   add_goals(page, data);
   add_state_changes(page, data);
-  page.raw("</main></body></html>\n");
+  page.raw("</main>\n");
+  if (live) add_scripts(page, data, library);
+  page.raw("</body></html>\n");
   return page.take();
 }
 

@@ -3,26 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <string_view>
 #include <utility>
 
 #include "tools/gnuplot.hpp"
+#include "tools/report_panels.hpp"
 #include "tools/report_tables.hpp"
 #include "tools/report_text.hpp"
 
 namespace takt::tools {
 namespace {
 
-constexpr std::string_view command_colour = "#9a9a9a";
-constexpr std::string_view command_tint = "#c0c6cc";    // of a broad line below others
-constexpr std::string_view reference_tint = "#80b9d9";  // of areas
 constexpr std::string_view limit_colour = "#b3261e";
 constexpr std::string_view shade = "#f4f6f8";
-constexpr std::array<std::string_view, 6> bus_colours{"#0072b2", "#d55e00", "#009e73",
-                                                      "#cc79a7", "#e69f00", "#56b4e9"};
 
 constexpr int width = 640;
 constexpr int panel_height = 122;  // of one of the panels of a joint
@@ -32,15 +27,15 @@ constexpr int panels_bottom = 66;  // below the last one: its axis
 constexpr int comparison_height = 420;
 constexpr int chart_height = 340;
 
-constexpr double visible_gap = 0.02;  ///< ° or mm: a command closer to its reference than this is not drawn
-constexpr std::size_t max_compared = 24;  ///< sections in one figure
+constexpr std::size_t picture_buckets = 640;  ///< of a curve
+constexpr std::size_t max_compared = 24;      ///< sections in one figure
 
 /// The gnuplot script of a figure, drawn twice: as SVG for the page, and as PDF for papers.
 class Script : public PlotScript {
  public:
   Script(std::string stem, int height) : stem_(std::move(stem)), height_(height) { style(); }
 
-  void data(std::string_view name, const Envelope& curve) { data_.data(name, curve); }
+  void data(std::string_view name, const Envelope& curve) { data_.data(name, curve.coarse(picture_buckets)); }
   void data(std::string_view name, const std::vector<Bin>& bins) {
     data_.add("${} << EOD\n", name);
     for (const Bin& bin : bins) {
@@ -97,33 +92,13 @@ void add_sections(Script& script, const ReportData& data, bool with_numbers) {
   }
 }
 
-/// A curve of a panel; `style` is gnuplot's.
-struct Line {
-  std::string_view name;
-  const Envelope* curve;
-  std::string_view title;  ///< in the key; empty: it is in the key of the first panel
-  std::string style;
-};
-
-/// One of the panels of a joint, which share their time axis.
-struct TimePanel {
-  std::string label;           ///< of its vertical axis
-  std::vector<Line> lines;     ///< from bottom to top: each is narrower than the one below
-  std::vector<double> limits;  ///< an infinite one is not drawn
-  bool with_zero = false;      ///< the axis includes 0
-};
-
-std::string stroke(double line_width, std::string_view colour) {
-  return fmt::format("lw {} lc rgb '{}'", line_width, colour);
-}
-
 /// The range of the curves' values, extended to limits that are close. A distant limit would flatten the
 /// curves.
 std::pair<double, double> range_of(const TimePanel& panel) {
   double low = panel.with_zero ? 0 : std::numeric_limits<double>::infinity();
   double high = panel.with_zero ? 0 : -low;
   for (const Line& line : panel.lines) {
-    for (const Envelope::Point& point : line.curve->points()) {
+    for (const Envelope::Point& point : line.curve->coarse(picture_buckets).points()) {
       if (std::isnan(point.value)) continue;
       low = std::min(low, point.value);
       high = std::max(high, point.value);
@@ -183,50 +158,16 @@ void add_panel(Script& script, const TimePanel& panel, double head, double top, 
   script.add("set key at screen 0.985, screen {:.5f} right center horizontal\n", head);
   std::vector<std::string> curves;
   for (const Line& line : panel.lines) {
-    curves.push_back(fmt::format("${} with lines {} {}", line.name, line.style,
+    curves.push_back(fmt::format("${} with lines lw {} lc rgb '{}' {}", line.name, line.width, line.colour,
                                  line.title.empty() ? "notitle" : fmt::format("title '{}'", line.title)));
   }
   script.add("plot {}\nunset label\nunset arrow\n", fmt::join(curves, ", "));
 }
 
-std::vector<TimePanel> panels_of(const ReportData& data, std::size_t joint, const JointCurves& curves,
-                                 bool show_command) {
-  const Unit& unit = data.unit(joint);
-  const JointLimits limits = data.limits(joint);
-  const auto both_ways = [](double limit) { return std::vector<double>{-limit, limit}; };
-  TimePanel position{fmt::format("position ({})", unit.name),
-                     {},
-                     {unit.scale * limits.position_min, unit.scale * limits.position_max}};
-  if (show_command)
-    position.lines.push_back({"command", &curves.command, "command", stroke(4.5, command_tint)});
-  position.lines.push_back({"reference", &curves.reference, "reference", stroke(2.8, reference_tint)});
-  position.lines.push_back({"measured", &curves.measured, "measured", stroke(1.1, measured_colour)});
-  TimePanel velocity{fmt::format("velocity ({}/s)", unit.name),
-                     {{"reference_velocity", &curves.reference_velocity, "", stroke(2.8, reference_tint)},
-                      {"measured_velocity", &curves.measured_velocity, "", stroke(1.1, measured_colour)}},
-                     both_ways(unit.scale * limits.velocity),
-                     true};
-  TimePanel effort{fmt::format("effort ({})", unit.effort),
-                   {{"measured_effort", &curves.measured_effort, "", stroke(1.1, measured_colour)}},
-                   both_ways(limits.effort),
-                   true};
-  TimePanel error{
-      fmt::format("error ({})", unit.name), {}, both_ways(unit.scale * data.following_error(joint)), true};
-  if (show_command)
-    error.lines.push_back(
-        {"command_error", &curves.command_error, "command − measured", stroke(3.2, command_tint)});
-  error.lines.push_back(
-      {"reference_error", &curves.reference_error, "reference − measured", stroke(1.4, reference_colour)});
-  std::vector<TimePanel> panels{std::move(position), std::move(velocity)};
-  if (curves.tells_effort) panels.push_back(std::move(effort));
-  panels.push_back(std::move(error));
-  return panels;
-}
-
 /// Position, velocity, effort (if the drive reports it) and tracking error, over the same time.
 std::string joint_script(const std::string& stem, const ReportData& data, std::size_t joint,
-                         const JointCurves& curves, double begin, double end, bool show_command, bool whole) {
-  const std::vector<TimePanel> panels = panels_of(data, joint, curves, show_command);
+                         const JointCurves& curves, double begin, double end, bool whole) {
+  const std::vector<TimePanel> panels = panels_of(data, joint, curves);
   const int count = static_cast<int>(panels.size());
   const int height = panels_top + count * panel_height + (count - 1) * panel_gap + panels_bottom;
   const auto from_top = [height](int pixels) { return 1 - static_cast<double>(pixels) / height; };
@@ -266,8 +207,8 @@ Figure close_up_figure(const ReportData& data, const CloseUp& close_up, std::siz
       "position differs from its command by {:.3f}{} (standard deviation; {:.3f}{} at most).",
       tracking.top_speed, unit.name, tracking.command_error.deviation(), unit.suffix,
       tracking.command_error.max_magnitude(), unit.suffix);
-  figure.script = joint_script(figure.stem, data, close_up.joint, close_up.curves, close_up.begin,
-                               close_up.end, tracking.command_gap > visible_gap, false);
+  figure.script =
+      joint_script(figure.stem, data, close_up.joint, close_up.curves, close_up.begin, close_up.end, false);
   return figure;
 }
 
@@ -318,15 +259,14 @@ Figure comparison_figure(const ReportData& data, const std::vector<std::size_t>&
 Figure joint_figure(const ReportData& data, std::size_t joint) {
   const Tracking& tracking = data.whole.joints[joint];
   Figure figure;
-  figure.stem = fmt::format("joint_{:02}_{}", joint, file_stem(data.metadata.joints[joint]));
+  figure.stem = joint_stem(data, joint);
   figure.title = data.metadata.joints[joint];
   figure.caption = fmt::format(
       "Travels {:.1f}{unit} and stays within {:.3f}{unit} of its reference (standard deviation "
       "{:.3f}{unit}).",
       tracking.reference_max - tracking.reference_min, tracking.reference_error.max_magnitude(),
       tracking.reference_error.deviation(), fmt::arg("unit", data.unit(joint).suffix));
-  figure.script = joint_script(figure.stem, data, joint, data.curves[joint], 0, data.duration,
-                               tracking.command_gap > visible_gap, true);
+  figure.script = joint_script(figure.stem, data, joint, data.curves[joint], 0, data.duration, true);
   return figure;
 }
 
@@ -369,6 +309,23 @@ Figure lateness_figure(const ReportData& data, const Quantiles& lateness) {
   add_line(script, std::max(lateness.p999, low), "p99.9", 2);
   add_line(script, std::max(lateness.max, low), "max", 3);
   script.add("unset key\nplot $lateness using 1:2:3 with boxes lc rgb '{}'\n", reference_tint);
+  figure.script = script.take();
+  return figure;
+}
+
+Figure busy_figure(const ReportData& data, const Quantiles& busy) {
+  Figure figure;
+  figure.stem = "loop_busy";
+  figure.title = "Work of the loop";
+  figure.caption = fmt::format("The work of a cycle took {} in the median, {} at p99 and {} at most.",
+                               duration_text(busy.p50), duration_text(busy.p99), duration_text(busy.max));
+  Script script(figure.stem, chart_height);
+  script.data("busy", log_histogram(data.busy, 0.01, 20));
+  logarithmic_counts(script);
+  script.add("set logscale x\n");
+  script.axis('x', "work of a cycle (µs)");
+  script.axis('y', "cycles");
+  script.add("unset key\nplot $busy using 1:2:3 with boxes lc rgb '{}'\n", reference_tint);
   figure.script = script.take();
   return figure;
 }
@@ -452,8 +409,8 @@ Figure bus_figure(const ReportData& data) {
   for (std::size_t i = 0; i < data.buses.size(); ++i) {
     const BusCurve& bus = data.buses[i];
     script.data(fmt::format("bus{}", i), bus.percent);
-    curves.push_back(fmt::format("$bus{} with lines lw 1.6 lc rgb '{}' title '{}'", i,
-                                 bus_colours[i % bus_colours.size()], plot_label(data.metadata.buses[i])));
+    curves.push_back(fmt::format("$bus{} with lines lw 1.6 lc rgb '{}' title '{}'", i, bus_colour(i),
+                                 plot_label(data.metadata.buses[i])));
     parts.push_back(fmt::format("{} {:.0f} % in the mean and {:.0f} % at most", data.metadata.buses[i],
                                 100 * bus.load.mean(), 100 * bus.load.max_magnitude()));
   }
@@ -481,6 +438,7 @@ std::vector<Chapter> make_figures(const ReportData& data) {
   if (moving.size() > 1) closer.figures.push_back(comparison_figure(data, moving));
   for (std::size_t i = 0; i < data.close_ups.size(); ++i) {
     closer.figures.push_back(close_up_figure(data, data.close_ups[i], i + 1));
+    closer.figures.back().close_up = i;
   }
   chapters.push_back(std::move(closer));
 
@@ -492,6 +450,8 @@ std::vector<Chapter> make_figures(const ReportData& data) {
     timing.figures.push_back(lateness_figure(data, lateness));
     timing.figures.push_back(period_figure(data));
   }
+  if (const Quantiles busy = quantiles(data.busy); busy.max > 0)
+    timing.figures.push_back(busy_figure(data, busy));
   const auto seen = [](const BusCurve& bus) { return bus.load.count() > 0; };
   if (std::any_of(data.buses.begin(), data.buses.end(), seen)) timing.figures.push_back(bus_figure(data));
   chapters.push_back(std::move(timing));

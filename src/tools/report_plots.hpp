@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct Figure {
   std::string title;
   std::string caption;  ///< what the figure shows, in a sentence
   std::string script;   ///< gnuplot; writes <stem>.svg and <stem>.pdf into the directory that it runs in
+  std::optional<std::size_t> close_up{};  ///< the index of the close-up that it shows, if it shows one
 };
 
 /// A part of the report with its figures.

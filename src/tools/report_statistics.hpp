@@ -139,7 +139,8 @@ class Envelope {
       buckets_.emplace_back();
       filled_ = 0;
     }
-    ++filled_;
+    if (filled_++ == 0) buckets_.back().begin = time;
+    buckets_.back().end = time;
     if (std::isfinite(value)) buckets_.back().add({time, value});
   }
 
@@ -147,6 +148,27 @@ class Envelope {
     double time = 0;
     double value = 0;  ///< NaN: a gap
   };
+
+  /// The same curve in at most `buckets` buckets, at least 2.
+  [[nodiscard]] Envelope coarse(std::size_t buckets) const {
+    Envelope result = *this;
+    while (result.buckets_.size() > std::max<std::size_t>(buckets, 2)) result.halve();
+    return result;
+  }
+
+  /// The lowest and the highest value of each bucket in their order, at the times of its first and its last
+  /// sample. Curves with samples at equal times have points at equal times.
+  [[nodiscard]] std::vector<Point> aligned_points() const {
+    std::vector<Point> result;
+    for (const Bucket& bucket : buckets_) {
+      const bool rises = bucket.low.time <= bucket.high.time;
+      const double none = std::numeric_limits<double>::quiet_NaN();
+      result.push_back({bucket.begin, bucket.empty ? none : (rises ? bucket.low : bucket.high).value});
+      if (bucket.end == bucket.begin) continue;
+      result.push_back({bucket.end, bucket.empty ? none : (rises ? bucket.high : bucket.low).value});
+    }
+    return result;
+  }
 
   /// At most two points for each bucket, in time order.
   [[nodiscard]] std::vector<Point> points() const {
@@ -169,6 +191,8 @@ class Envelope {
 
  private:
   struct Bucket {
+    double begin = 0;
+    double end = 0;
     Point low;
     Point high;
     bool empty = true;
@@ -180,17 +204,22 @@ class Envelope {
     }
   };
 
-  /// Merges each pair of neighbours. The capacity is even, so every bucket has a partner and stays full.
+  /// Merges each pair of neighbours; the last one may have no partner.
   void halve() {
-    for (std::size_t i = 0; i < buckets_.size() / 2; ++i) {
+    const std::size_t count = (buckets_.size() + 1) / 2;
+    for (std::size_t i = 0; i < count; ++i) {
       Bucket merged = buckets_[2 * i];
-      if (const Bucket& right = buckets_[2 * i + 1]; !right.empty) {
-        merged.add(right.low);
-        merged.add(right.high);
+      if (2 * i + 1 < buckets_.size()) {
+        const Bucket& right = buckets_[2 * i + 1];
+        merged.end = right.end;
+        if (!right.empty) {
+          merged.add(right.low);
+          merged.add(right.high);
+        }
       }
       buckets_[i] = merged;
     }
-    buckets_.resize(buckets_.size() / 2);
+    buckets_.resize(count);
     per_bucket_ *= 2;
   }
 

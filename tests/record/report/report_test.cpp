@@ -472,6 +472,22 @@ TEST_CASE("a reason names the joint that it is about, and none where it is about
   CHECK(page().find("(first)") != std::string::npos);
 }
 
+TEST_CASE("a fault shows its reason, its joint, and the goal events of the seconds before it") {
+  const ScratchFolder folder;
+  const std::string path = (folder / "r").string();
+  write_stopped(path, motion::Errc::following_error);
+  auto data = read_report_data(path);
+  REQUIRE(data);
+  const std::string page = index_html(*data, {}, "", "");
+  CHECK(page.find("0.002 s: stopped, following_error (first)") != std::string::npos);
+  CHECK(page.find("<td>0.000</td><td class=\"text\">goal 7 aborted</td><td class=\"text\">following_error "
+                  "first</td>") != std::string::npos);
+  data->events[0].at = Time(std::chrono::seconds(1));  // after the fault
+  CHECK(index_html(*data, {}, "", "").find("goal 7 aborted") == std::string::npos);
+  data->state_changes.clear();
+  CHECK(index_html(*data, {}, "", "").find("<h2>Why the robot") == std::string::npos);
+}
+
 TEST_CASE("a joint's figure shows position, velocity, effort and error with their limits, also as PDF") {
   const ScratchFolder folder;
   const std::string path = (folder / "recording").string();

@@ -1,0 +1,213 @@
+#include "tools/report_live.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
+
+#include "tools/gnuplot.hpp"
+#include "tools/report_panels.hpp"
+#include "tools/report_text.hpp"
+
+namespace takt::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Points = std::vector<Envelope::Point>;
+
+constexpr std::size_t max_goals = 2000;
+
+std::string base64(std::span<const std::uint8_t> bytes) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string result;
+  result.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const std::size_t count = std::min<std::size_t>(3, bytes.size() - at);
+    std::uint32_t word = 0;
+    for (std::size_t i = 0; i < 3; ++i) word = word << 8 | (i < count ? bytes[at + i] : 0U);
+    for (std::size_t i = 0; i < 4; ++i) result += i <= count ? digits[word >> (18 - 6 * i) & 63] : '=';
+  }
+  return result;
+}
+
+template <class Float, class Bits>
+std::string base64_of(std::span<const double> values) {
+  std::vector<std::uint8_t> bytes;
+  bytes.reserve(values.size() * sizeof(Float));
+  for (const double value : values) {
+    const auto bits = std::bit_cast<Bits>(static_cast<Float>(value));
+    for (std::size_t i = 0; i < sizeof(Float); ++i)
+      bytes.push_back(static_cast<std::uint8_t>(bits >> (8 * i) & 0xff));
+  }
+  return base64(bytes);
+}
+
+std::string base64_floats(std::span<const double> values) { return base64_of<float, std::uint32_t>(values); }
+std::string base64_doubles(std::span<const double> values) {
+  return base64_of<double, std::uint64_t>(values);
+}
+
+std::vector<double> times_of(const Points& points) {
+  std::vector<double> times;
+  for (const Envelope::Point& point : points) times.push_back(point.time);
+  return times;
+}
+
+std::vector<double> values_of(const Points& points) {
+  std::vector<double> values;
+  for (const Envelope::Point& point : points) values.push_back(point.value);
+  return values;
+}
+
+/// Replaces the points of a curve by those of a closer look, over its time.
+Points with_detail(Points points, const Points& detail) {
+  if (detail.empty()) return points;
+  const auto before = [](const Envelope::Point& a, const Envelope::Point& b) { return a.time < b.time; };
+  const auto from = std::lower_bound(points.begin(), points.end(), detail.front(), before);
+  const auto to = std::upper_bound(from, points.end(), detail.back(), before);
+  points.insert(points.erase(from, to), detail.begin(), detail.end());
+  return points;
+}
+
+Json series_of(std::string_view label, std::string_view colour, double line_width,
+               std::span<const double> values) {
+  return {{"label", printable(label)},
+          {"colour", colour},
+          {"width", line_width},
+          {"values", base64_floats(values)}};
+}
+
+std::string label_of(const Line& line) {
+  std::string label(line.title.empty() ? line.name : line.title);
+  std::replace(label.begin(), label.end(), '_', ' ');
+  return label;
+}
+
+Json finite(const std::vector<double>& limits) {
+  Json result = Json::array();
+  for (const double limit : limits) {
+    if (std::isfinite(limit)) result.push_back(limit);
+  }
+  return result;
+}
+
+/// One panel; `details` are the same panel in the close-ups of this joint.
+Json panel_json(const TimePanel& panel, const std::vector<const TimePanel*>& details) {
+  Json series = Json::array();
+  std::vector<double> times;
+  for (std::size_t i = 0; i < panel.lines.size(); ++i) {
+    Points points = panel.lines[i].curve->aligned_points();
+    for (const TimePanel* detail : details)
+      points = with_detail(std::move(points), detail->lines[i].curve->aligned_points());
+    if (i == 0) times = times_of(points);
+    const Line& line = panel.lines[i];
+    series.push_back(series_of(label_of(line), line.colour, line.width, values_of(points)));
+  }
+  return {{"label", panel.label},
+          {"limits", finite(panel.limits)},
+          {"tables", Json::array({{{"x", base64_doubles(times)}, {"series", std::move(series)}}})}};
+}
+
+Json joint_json(const ReportData& data, std::size_t joint) {
+  std::vector<std::vector<TimePanel>> close_ups;
+  for (const CloseUp& close_up : data.close_ups) {
+    if (close_up.joint == joint) close_ups.push_back(panels_of(data, joint, close_up.curves));
+  }
+  const std::vector<TimePanel> panels = panels_of(data, joint, data.curves[joint]);
+  Json result = Json::array();
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    std::vector<const TimePanel*> details;
+    for (const std::vector<TimePanel>& close_up : close_ups) details.push_back(&close_up[i]);
+    result.push_back(panel_json(panels[i], details));
+  }
+  return {{"kind", "time"}, {"panels", std::move(result)}};
+}
+
+Json buses_json(const ReportData& data) {
+  Json series = Json::array();
+  std::vector<double> times;
+  for (std::size_t i = 0; i < data.buses.size(); ++i) {
+    const Points points = data.buses[i].percent.aligned_points();
+    if (i == 0) times = times_of(points);
+    series.push_back(series_of(data.metadata.buses[i], bus_colour(i), 1.6, values_of(points)));
+  }
+  Json panel{{"label", "bus load (%)"},
+             {"limits", Json::array()},
+             {"tables", Json::array({{{"x", base64_doubles(times)}, {"series", std::move(series)}}})}};
+  return {{"kind", "time"}, {"panels", Json::array({std::move(panel)})}};
+}
+
+/// A histogram of microseconds with a bar for each bin that is not empty.
+Json histogram_json(const std::vector<Bin>& bins, std::string_view label) {
+  std::vector<double> middles, counts;
+  for (const Bin& bin : bins) {
+    if (bin.count == 0) continue;
+    middles.push_back((bin.low + bin.high) / 2);
+    counts.push_back(static_cast<double>(bin.count));
+  }
+  Json series = Json::array({series_of("cycles", reference_colour, 1, counts)});
+  Json panel{{"label", label},
+             {"limits", Json::array()},
+             {"tables", Json::array({{{"x", base64_doubles(middles)}, {"series", std::move(series)}}})}};
+  return {{"kind", "histogram"}, {"panels", Json::array({std::move(panel)})}};
+}
+
+Json goals_json(const ReportData& data) {
+  Json goals = Json::array();
+  for (std::size_t i = 0; i < std::min(data.goals.size(), max_goals); ++i) {
+    const GoalRow& goal = data.goals[i];
+    const std::string state = data.goal_state(goal.state);
+    goals.push_back({{"label", printable(fmt::format("{} {}", goal.goal, state))},
+                     {"begin", goal.begin},
+                     {"end", goal.end},
+                     {"failed", state == "aborted" || state == "rejected"}});
+  }
+  return goals;
+}
+
+/// Calls visit(stem, make) for each figure; make() gives its JSON.
+template <class Visitor>
+void for_each_figure(const ReportData& data, Visitor&& visit) {
+  if (!data.goals.empty()) visit(std::string(timeline_stem), [] { return Json{{"kind", "goals"}}; });
+  for (std::size_t i = 0; i < data.curves.size(); ++i) {
+    if (data.whole.joints[i].moved()) visit(joint_stem(data, i), [&] { return joint_json(data, i); });
+  }
+  const auto visit_histogram = [&](const char* stem, const std::vector<double>& values, const char* label) {
+    if (quantiles(values).max > 0)
+      visit(stem, [&] { return histogram_json(log_histogram(values, 0.01, 20), label); });
+  };
+  visit_histogram("loop_lateness", data.whole.lateness, "woken after the due time (µs)");
+  visit_histogram("loop_busy", data.busy, "work of a cycle (µs)");
+  if (!data.buses.empty()) visit("bus_load", [&] { return buses_json(data); });
+}
+
+}  // namespace
+
+bool is_live(const ReportData& data, std::string_view stem) {
+  bool found = false;
+  for_each_figure(data, [&](std::string_view other, const auto&) { found = found || other == stem; });
+  return found;
+}
+
+std::string live_json(const ReportData& data) {
+  Json figures = Json::object();
+  for_each_figure(data, [&](const std::string& name, const auto& make) { figures[name] = make(); });
+  Json sections = Json::array();
+  for (const Section& section : data.sections) {
+    sections.push_back({{"name", printable(section.name)}, {"begin", section.begin}, {"end", section.end}});
+  }
+  const Json root{{"duration", data.duration},
+                  {"sections", std::move(sections)},
+                  {"goals", goals_json(data)},
+                  {"figures", std::move(figures)}};
+  std::string text = root.dump(-1, ' ', false, Json::error_handler_t::replace);
+  for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at))
+    text.replace(at, 1, "\\u003c");
+  return text;
+}
+
+}  // namespace takt::tools

@@ -1,0 +1,75 @@
+#include "tools/report_panels.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "tools/gnuplot.hpp"
+#include "tools/report_text.hpp"
+
+namespace takt::tools {
+namespace {
+
+constexpr double visible_gap = 0.02;  // ° or mm: a command closer to its reference than this is not drawn
+
+TimePanel position_panel(const ReportData& data, std::size_t joint, const JointCurves& curves,
+                         bool show_command) {
+  const Unit& unit = data.unit(joint);
+  const JointLimits limits = data.limits(joint);
+  TimePanel panel{fmt::format("position ({})", unit.name),
+                  {},
+                  {unit.scale * limits.position_min, unit.scale * limits.position_max}};
+  if (show_command) panel.lines.push_back({"command", &curves.command, "command", 4.5, command_tint});
+  panel.lines.push_back({"reference", &curves.reference, "reference", 2.8, reference_tint});
+  panel.lines.push_back({"measured", &curves.measured, "measured", 1.1, measured_colour});
+  return panel;
+}
+
+TimePanel error_panel(const ReportData& data, std::size_t joint, const JointCurves& curves,
+                      bool show_command) {
+  const Unit& unit = data.unit(joint);
+  const double limit = unit.scale * data.following_error(joint);
+  TimePanel panel{fmt::format("error ({})", unit.name), {}, {-limit, limit}, true};
+  if (show_command)
+    panel.lines.push_back({"command_error", &curves.command_error, "command − measured", 3.2, command_tint});
+  panel.lines.push_back(
+      {"reference_error", &curves.reference_error, "reference − measured", 1.4, reference_colour});
+  return panel;
+}
+
+}  // namespace
+
+std::vector<TimePanel> panels_of(const ReportData& data, std::size_t joint, const JointCurves& curves) {
+  const bool show_command = data.whole.joints[joint].command_gap > visible_gap;
+  const Unit& unit = data.unit(joint);
+  const JointLimits limits = data.limits(joint);
+  const auto both_ways = [](double limit) { return std::vector<double>{-limit, limit}; };
+  std::vector<TimePanel> panels;
+  panels.push_back(position_panel(data, joint, curves, show_command));
+  panels.push_back({fmt::format("velocity ({}/s)", unit.name),
+                    {{"reference_velocity", &curves.reference_velocity, "", 2.8, reference_tint},
+                     {"measured_velocity", &curves.measured_velocity, "", 1.1, measured_colour}},
+                    both_ways(unit.scale * limits.velocity),
+                    true});
+  if (data.curves[joint].tells_effort) {
+    panels.push_back({fmt::format("effort ({})", unit.effort),
+                      {{"measured_effort", &curves.measured_effort, "", 1.1, measured_colour}},
+                      both_ways(limits.effort),
+                      true});
+  }
+  panels.push_back(error_panel(data, joint, curves, show_command));
+  return panels;
+}
+
+std::string joint_stem(const ReportData& data, std::size_t joint) {
+  return fmt::format("joint_{:02}_{}", joint, file_stem(data.metadata.joints[joint]));
+}
+
+std::string_view bus_colour(std::size_t bus) noexcept {
+  constexpr std::array<std::string_view, 6> colours{"#0072b2", "#d55e00", "#009e73",
+                                                    "#cc79a7", "#e69f00", "#56b4e9"};
+  return colours[bus % colours.size()];
+}
+
+}  // namespace takt::tools

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Tests the page of takt report in headless Chromium: a script that is added to the page uses it as a reader does.
+
+    takt_report_test.py TAKT SOURCE_FOLDER
+
+Exit status 77: there is no Chromium, or takt was built without uPlot.
+"""
+
+import html
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TAKT = sys.argv.pop(1)
+SOURCE = pathlib.Path(sys.argv.pop(1))
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+LISTEN = """<script>window.mistakes = [];
+addEventListener("error", event => mistakes.push(event.message));
+addEventListener("securitypolicyviolation", event => mistakes.push(event.violatedDirective));</script>"""
+USE = """<script>
+(async () => {
+  const settled = () => new Promise(resolve => setTimeout(resolve, 300));
+  const said = {};
+  const {charts, range, chooseTheme, setRange, marked} = taktReport;
+  const timed = charts.filter(chart => chart.overTime).map(chart => chart.plot);
+  const paper = () => getComputedStyle(document.body).backgroundColor;
+  const mouse = (plot, type, share, more = {}) => {
+    const box = plot.over.getBoundingClientRect();
+    plot.over.dispatchEvent(new MouseEvent(type, {bubbles: true, button: 0, buttons: 1, clientX: box.left + share * box.width,
+      clientY: box.top + box.height / 2, movementX: 10, ...more}));
+  };
+  const scales = () => timed.map(plot => [plot.scales.x.min, plot.scales.x.max]);
+  try {
+    await settled();
+    said.plots = charts.length;
+    said.timed = timed.length;
+    said.goals = document.querySelectorAll("[data-plot=goals] canvas").length;
+    said.whole = range();
+    const first = timed[1];
+    first.root.scrollIntoView();
+    await settled();
+    mouse(first, "mousemove", 0.25); mouse(first, "mousedown", 0.25); mouse(first, "mousemove", 0.75); mouse(first, "mouseup", 0.75);
+    await settled();
+    said.zoomed = {range: range(), plot: [first.scales.x.min, first.scales.x.max], next: [timed[2].scales.x.min, timed[2].scales.x.max]};
+    mouse(first, "dblclick", 0.5);
+    await settled();
+    said.unzoomed = range();
+    const row = [...document.querySelectorAll("tr[data-time]")].at(-1);
+    row.click();
+    await settled();
+    said.jump = {time: Number(row.dataset.time), range: range(), marked: marked()};
+    said.lastFollows = scales().at(-1);
+    first.root.querySelectorAll(".u-legend .u-series")[1].querySelector("th").click();
+    said.hidden = first.series[1].show === false;
+    chooseTheme("dark");
+    said.dark = paper();
+    chooseTheme("light");
+    said.light = paper();
+    dispatchEvent(new Event("beforeprint"));
+  } catch (error) { mistakes.push(String(error.stack)); }
+  said.mistakes = mistakes;
+  const answer = document.createElement("pre");
+  answer.id = "answer";
+  answer.textContent = JSON.stringify(said);
+  document.body.append(answer);
+})();
+</script>"""
+
+
+def answer_of(page, folder):
+    path = folder / "used.html"
+    path.write_text(page.replace("<body>", "<body>" + LISTEN).replace("</body>", USE + "</body>"))
+    done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1300,900", "--enable-logging=stderr",
+                           f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=10000", "--dump-dom", path.as_uri()],
+                          capture_output=True, text=True, timeout=120, check=False)
+    console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    found = re.search(r'<pre id="answer">(.*?)</pre>', done.stdout, re.S)
+    return json.loads(html.unescape(found[1])) if found else {"none": done.stderr[-2000:]}, console
+
+
+class ReportTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.scratch.cleanup)
+        cls.folder = pathlib.Path(cls.scratch.name)
+        recording = cls.folder / "run.takt"
+        subprocess.run([TAKT, "run", SOURCE / "examples/robots/mhubo.json", "--virtual-time", "--requests",
+                        SOURCE / "examples/data/mhubo_requests.jsonl", "--record", recording], capture_output=True, timeout=300, check=True)
+        subprocess.run([TAKT, "report", recording, "--out", cls.folder / "out"], capture_output=True, timeout=300, check=False)
+        cls.page = (cls.folder / "out/index.html").read_text()
+        if 'id="takt-data"' not in cls.page:
+            print("takt was built without uPlot")
+            sys.exit(77)
+
+    def test_a_reader_zooms_jumps_hides_and_changes_colours(self):
+        said, console = answer_of(self.page, self.folder)
+        self.assertNotIn("none", said)
+        self.assertEqual((said["mistakes"], console), ([], []))
+        self.assertGreater(said["timed"], 10)
+        self.assertEqual(said["goals"], 1)
+        end = said["whole"]["max"]
+        self.assertGreater(end, 20)
+
+        zoomed = said["zoomed"]
+        self.assertAlmostEqual(zoomed["range"]["min"], 0.25 * end, delta=0.02 * end)
+        self.assertAlmostEqual(zoomed["range"]["max"], 0.75 * end, delta=0.02 * end)
+        self.assertEqual(zoomed["plot"], [zoomed["range"]["min"], zoomed["range"]["max"]])
+        self.assertEqual(zoomed["next"], zoomed["plot"])
+        self.assertEqual(said["unzoomed"], said["whole"])
+
+        jump = said["jump"]
+        self.assertEqual(jump["marked"], jump["time"])
+        self.assertTrue(jump["range"]["min"] <= jump["time"] <= jump["range"]["max"])
+        self.assertAlmostEqual(jump["range"]["max"] - jump["range"]["min"], 2, places=6)
+        self.assertEqual(said["lastFollows"], [jump["range"]["min"], jump["range"]["max"]])
+
+        self.assertTrue(said["hidden"])
+        self.assertEqual(said["light"], "rgb(255, 255, 255)")
+        self.assertNotEqual(said["dark"], said["light"])
+
+    def test_a_planted_mistake_in_the_page_is_seen(self):
+        said, console = answer_of(self.page.replace("</main>", "</main><script>noSuchFunction()</script>"), self.folder)
+        self.assertIn("noSuchFunction", " ".join(said["mistakes"]))
+        self.assertIn("noSuchFunction", " ".join(console))
+
+    def test_a_page_that_asks_for_something_outside_is_stopped(self):
+        said, _ = answer_of(self.page.replace("</main>", '</main><img src="https://takt.example/a.png">'), self.folder)
+        self.assertIn("img-src", said["mistakes"])
+
+
+if __name__ == "__main__":
+    if CHROMIUM is None:
+        print("no Chromium is installed")
+        sys.exit(77)
+    unittest.main(verbosity=2)
