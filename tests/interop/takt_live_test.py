@@ -14,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TAKT, ARM, PLUGIN, NPM_FOLDER = map(os.path.abspath, sys.argv[1:5])
 PATIENCE = 60  # s
 SEED = int(os.environ.get("TAKT_SEED") or random.SystemRandom().randrange(2**32))
-PACKAGES = ["ws@8", "@foxglove/ws-protocol@0.8.0", "@foxglove/rosmsg", "@foxglove/rosmsg2-serialization"]
+PACKAGES = ["ws@8", "@foxglove/ws-protocol@0.8.0", "@foxglove/rosmsg@5", "@foxglove/rosmsg2-serialization@3"]
 MEASURED, REFERENCE, ROBOT, LOOP, BUSES = range(5)
 
 
@@ -26,7 +26,9 @@ def npm_packages():
             return None
         os.makedirs(NPM_FOLDER, exist_ok=True)
         command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", NPM_FOLDER, *PACKAGES]
-        if subprocess.run(command, capture_output=True, timeout=PATIENCE).returncode != 0:
+        try:
+            subprocess.run(command, capture_output=True, timeout=2 * PATIENCE, check=True)
+        except subprocess.SubprocessError:
             return None
     return modules
 

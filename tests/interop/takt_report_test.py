@@ -76,12 +76,14 @@ USE = """<script>
 def answer_of(page, folder):
     path = folder / "used.html"
     path.write_text(page.replace("<body>", "<body>" + LISTEN).replace("</body>", USE + "</body>"))
-    done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1300,900", "--enable-logging=stderr",
-                           f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=10000", "--dump-dom", path.as_uri()],
-                          capture_output=True, text=True, timeout=120, check=False)
-    console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    found = re.search(r'<pre id="answer">(.*?)</pre>', done.stdout, re.S)
-    return json.loads(html.unescape(found[1])) if found else {"none": done.stderr[-2000:]}, console
+    for _ in range(2):  # on a machine that pauses, the browser may give up before it has shown the page
+        done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1300,900", "--enable-logging=stderr",
+                               f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=10000", "--dump-dom", path.as_uri()],
+                              capture_output=True, text=True, timeout=200, check=False)
+        console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+        if found := re.search(r'<pre id="answer">(.*?)</pre>', done.stdout, re.S):
+            return json.loads(html.unescape(found[1])), console
+    return {"none": done.stderr[-2000:]}, console
 
 
 class ReportTest(unittest.TestCase):
