@@ -139,22 +139,26 @@ TEST_CASE("a handshake is answered with the accept key of RFC 6455 and one offer
 }
 
 TEST_CASE("a handshake that is wrong, foreign or too long is rejected with its status") {
-  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
-           {"GET ", "POST "},
-           {"HTTP/1.1", "HTTP/1.0"},
-           {"/chat", "chat"},
-           {"Host: 127.0.0.1:8765\r\n", ""},
-           {"Host:", "Host: 127.0.0.1\r\nHost:"},
-           {"Upgrade: websocket", "Upgrade: h2c"},
-           {"keep-alive, Upgrade", "keep-alive"},
-           {"dGhlIHNhbXBsZSBub25jZQ==", "dGhlIHNhbXBsZSBub25jZ="},
-           {"dGhlIHNhbXBsZSBub25jZQ==", "dGhlIHNhbXBsZSBub25jZR=="},
-           {"foxglove.sdk.v1", "foxglove.sdk.v2"},
-           {"Connection:", "Connection :"},
-           {"Connection:", " folded\r\nConnection:"},
-           {"keep-alive", "keep\x01live"}}) {
-    CAPTURE(from);
-    CHECK(status_for(request(from, to)) == "400");
+  struct Change {
+    const char* from;
+    const char* to;
+  };
+  constexpr Change changes[] = {{"GET ", "POST "},
+                                {"HTTP/1.1", "HTTP/1.0"},
+                                {"/chat", "chat"},
+                                {"Host: 127.0.0.1:8765\r\n", ""},
+                                {"Host:", "Host: 127.0.0.1\r\nHost:"},
+                                {"Upgrade: websocket", "Upgrade: h2c"},
+                                {"keep-alive, Upgrade", "keep-alive"},
+                                {"dGhlIHNhbXBsZSBub25jZQ==", "dGhlIHNhbXBsZSBub25jZ="},
+                                {"dGhlIHNhbXBsZSBub25jZQ==", "dGhlIHNhbXBsZSBub25jZR=="},
+                                {"foxglove.sdk.v1", "foxglove.sdk.v2"},
+                                {"Connection:", "Connection :"},
+                                {"Connection:", " folded\r\nConnection:"},
+                                {"keep-alive", "keep\x01live"}};
+  for (const Change& change : changes) {
+    CAPTURE(change.from);
+    CHECK(status_for(request(change.from, change.to)) == "400");
   }
   CHECK(status_for(request("Version: 13", "Version: 8")) == "426");
   for (const char* host : {"robot.example:8765", "localhost.evil.example", "127.0.0.1.evil.example", "[::1",
