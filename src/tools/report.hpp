@@ -16,11 +16,12 @@ struct ReportOutcome {
 };
 
 /// Writes joints.csv, events.csv, buses.csv, summary.json, plots/ and index.html into `directory`, and
-/// creates it if necessary. With a `library` the page is interactive. Without gnuplot only the plots are
-/// missing. Errors: those of record::Reader,
-/// write_failed.
+/// creates it if necessary. With a `library` the page is interactive. With a `bode_joint` there are also
+/// bode.csv and the Bode plot of that joint. Without gnuplot only the plots are missing. Errors: those of
+/// read_report_data(), write_failed.
 [[nodiscard]] SetupResult<ReportOutcome> make_report(const std::string& recording,
                                                      const std::filesystem::path& directory,
-                                                     const PlotLibrary& library = {});
+                                                     const PlotLibrary& library = {},
+                                                     const std::string& bode_joint = {});
 
 }  // namespace takt::tools

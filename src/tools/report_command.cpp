@@ -14,10 +14,12 @@ namespace {
 struct Arguments {
   std::string recording;
   std::string directory;
+  std::string bode_joint;
 };
 
 void run(const Arguments& arguments) {
-  const auto outcome = make_report(arguments.recording, arguments.directory, bundled_plots);
+  const auto outcome =
+      make_report(arguments.recording, arguments.directory, bundled_plots, arguments.bode_joint);
   if (!outcome) {
     fmt::print(stderr, "takt report: {}\n", outcome.error().message);
     const bool ours = outcome.error().error == record::Errc::write_failed;
@@ -39,11 +41,16 @@ void add_report(CLI::App& app) {
   command->add_option("recording", arguments->recording, "A file that takt run --record wrote")->required();
   command->add_option("--out", arguments->directory, "Folder for the report; created if it does not exist")
       ->required();
+  command->add_option("--bode", arguments->bode_joint,
+                      "Joint whose Bode plot is drawn: its measured position per reference, by frequency");
   command->footer(
       "Writes joints.csv, events.csv, buses.csv, summary.json, index.html (which needs no other file) and, "
       "in plots/,\n"
       "each figure as SVG and PDF beside the gnuplot script that drew it. Damage in the recording is "
       "reported with its byte.\n"
+      "For --bode, the joint must have moved at many frequencies, as by the controller SineSweepController; "
+      "bode.csv\n"
+      "has its numbers.\n"
       "In the page, plots zoom and pan together and rows of tables move them, if takt was built with npm's "
       "uplot.\n"
       "The pictures need gnuplot; without it everything else is written and the exit code is 1.");

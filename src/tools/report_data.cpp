@@ -8,9 +8,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "takt/describe.hpp"
 #include "takt/motion/snapshot.hpp"
 #include "takt/motion/wire.hpp"
 #include "takt/record/reader.hpp"
+#include "takt/robot/error.hpp"
 
 namespace takt::tools {
 namespace {
@@ -284,6 +286,31 @@ SetupResult<void> add_close_ups(ReportData& data, const std::string& path) {
   return {};
 }
 
+/// One more reading: all samples of one joint, from the end of the start-up on.
+SetupResult<void> add_bode(ReportData& data, const std::string& path, const std::string& name) {
+  const std::vector<std::string>& names = data.metadata.joints;
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    return fail(robot::Errc::no_such_joint, fmt::format("--bode {}: {} has no such joint; it has {}", name,
+                                                        path, fmt::join(names, ", ")));
+  }
+  BodePlot bode{static_cast<std::size_t>(found - names.begin()), {}};
+  std::vector<double> reference;
+  std::vector<double> measured;
+  const auto read = read_records(path, [&](const record::Record& each) {
+    const auto* record = std::get_if<record::CycleRecord>(&each);
+    if (record == nullptr || !data.joints_are_known(record->cycle)) return;
+    reference.push_back(record->joints[bode.joint].reference_position);
+    measured.push_back(record->joints[bode.joint].measured_position);
+  });
+  if (!read) return tl::unexpected<SetupError>(read.error());
+  auto points = controllers::frequency_response(reference, measured, to_seconds(data.metadata.period));
+  if (!points) return fail(points.error(), fmt::format("--bode {}: {}", name, describe(points.error())));
+  bode.points = std::move(*points);
+  data.bode = std::move(bode);
+  return {};
+}
+
 std::string name_of(const std::vector<std::string>& names, std::size_t code) {
   return code < names.size() ? names[code] : fmt::format("{}", code);
 }
@@ -329,7 +356,7 @@ std::string ReportData::reason(std::uint16_t code) const {
   return found != metadata.reasons.end() ? found->second : fmt::format("{}", code);
 }
 
-SetupResult<ReportData> read_report_data(const std::string& path) {
+SetupResult<ReportData> read_report_data(const std::string& path, const std::string& bode_joint) {
   ReportData data;
   Outline outline;
   auto reader = read_records(path, [&](const record::Record& found) {
@@ -354,6 +381,9 @@ SetupResult<ReportData> read_report_data(const std::string& path) {
   reader = read_records(path, [&](const record::Record& found) { std::visit(cycles, found); });
   if (!reader) return tl::unexpected<SetupError>(std::move(reader.error()));
   if (auto added = add_close_ups(data, path); !added)
+    return tl::unexpected<SetupError>(std::move(added.error()));
+  if (bode_joint.empty()) return data;
+  if (auto added = add_bode(data, path, bode_joint); !added)
     return tl::unexpected<SetupError>(std::move(added.error()));
   return data;
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "takt/controllers/bode.hpp"
 #include "takt/core/joint.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/record/format.hpp"
@@ -114,6 +115,12 @@ struct CloseUp {
   JointCurves curves;
 };
 
+/// How the measured position of a joint answers to its reference, by frequency.
+struct BodePlot {
+  std::size_t joint = 0;
+  std::vector<controllers::ResponsePoint> points;
+};
+
 struct ReportData {
   record::Metadata metadata;
   bool truncated = false;
@@ -134,6 +141,7 @@ struct ReportData {
   std::vector<JointCurves> curves;  ///< one for each joint
   std::vector<BusCurve> buses;
   std::vector<CloseUp> close_ups;
+  std::optional<BodePlot> bode;  ///< if one was asked for
 
   [[nodiscard]] double seconds(Time time) const noexcept { return to_seconds(time - start); }
   [[nodiscard]] std::string robot_state(std::uint8_t code) const;
@@ -154,7 +162,9 @@ struct ReportData {
   [[nodiscard]] std::uint64_t overruns() const noexcept { return totals ? totals->overruns : 0; }
 };
 
-/// Reads a recording. Errors: those of record::Reader.
-[[nodiscard]] SetupResult<ReportData> read_report_data(const std::string& path);
+/// Reads a recording. With the name of a joint, also computes its Bode plot. Errors: those of record::Reader;
+/// robot::Errc::no_such_joint; those of controllers::frequency_response().
+[[nodiscard]] SetupResult<ReportData> read_report_data(const std::string& path,
+                                                       const std::string& bode_joint = {});
 
 }  // namespace takt::tools

@@ -426,10 +426,39 @@ Figure bus_figure(const ReportData& data) {
   return figure;
 }
 
+/// Gain above phase, over the same logarithmic frequencies.
+Figure bode_figure(const ReportData& data, const BodePlot& bode) {
+  const std::string& joint = data.metadata.joints[bode.joint];
+  const auto [slowest, fastest] = std::pair(bode.points.front(), bode.points.back());
+  Figure figure;
+  figure.stem = "bode_" + file_stem(joint);
+  figure.title = "Bode plot of " + joint;
+  figure.caption = fmt::format(
+      "The measured position per reference, from {:.3g} Hz ({:.2f} dB, {:.1f}°) to {:.3g} Hz ({:.2f} dB, "
+      "{:.1f}°), in all cycles of the recording.",
+      slowest.frequency, slowest.gain, slowest.phase, fastest.frequency, fastest.gain, fastest.phase);
+  Script script(figure.stem, comparison_height);
+  std::string lines;
+  for (const controllers::ResponsePoint& point : bode.points)
+    lines += fmt::format("{:.9g} {:.9g} {:.9g}\n", point.frequency, point.gain, point.phase);
+  script.data("response", lines);
+  script.add("set multiplot layout 2,1\nset logscale x\nunset key\nset lmargin 9\n");
+  script.axis('y', "gain (dB)");
+  script.add("plot $response using 1:2 with linespoints pt 7 ps 0.3 lc rgb '{}'\n", measured_colour);
+  script.axis('x', "frequency (Hz)");
+  script.axis('y', "phase (°)");
+  script.add("plot $response using 1:3 with linespoints pt 7 ps 0.3 lc rgb '{}'\nunset multiplot\n",
+             measured_colour);
+  figure.script = script.take();
+  return figure;
+}
+
 }  // namespace
 
 std::vector<Chapter> make_figures(const ReportData& data) {
   std::vector<Chapter> chapters;
+  if (data.bode && !data.bode->points.empty())
+    chapters.push_back({"Frequency response", {bode_figure(data, *data.bode)}});
   Chapter closer{"A closer look", {}};
   std::vector<std::size_t> moving;
   for (std::size_t i = 0; i < data.sections.size() && moving.size() < max_compared; ++i) {

@@ -185,7 +185,12 @@ SetupResult<void> write_csv(const std::string& recording, const ReportData& data
                             const std::filesystem::path& directory) {
   if (auto done = write_joints(recording, data, directory / "joints.csv"); !done) return done;
   if (auto done = write_events(data, directory / "events.csv"); !done) return done;
-  return write_buses(recording, data, directory / "buses.csv");
+  if (auto done = write_buses(recording, data, directory / "buses.csv"); !done) return done;
+  if (!data.bode) return {};
+  std::string text = "frequency_hz,gain_db,phase_deg\n";
+  for (const controllers::ResponsePoint& point : data.bode->points)
+    text += fmt::format("{},{},{}\n", point.frequency, point.gain, point.phase);
+  return write_file(directory / "bode.csv", text);
 }
 
 std::string summary_json(const ReportData& data) {

@@ -537,3 +537,55 @@ TEST_CASE("no curve begins before the drives have said where they stand") {
     CHECK(curve->points().front().time >= 0.29);
   }
 }
+
+TEST_CASE("a Bode plot shows the response of a joint that was swept") {
+  const ScratchFolder folder;
+  record::Metadata metadata;
+  metadata.period = Duration(1'000'000);
+  metadata.joints = {"hip", "knee"};
+  metadata.robot_states = {"ready"};
+  auto recorder = record::Recorder::create((folder / "sweep.takt").string(), metadata);
+  REQUIRE(recorder);
+  constexpr double seconds = 20;
+  constexpr int delay = 4;  // cycles, and half the amplitude
+  const auto swept = [](int k) {
+    const double t = k * 1e-3;
+    return k < 0 ? 0.0 : 0.1 * std::sin(2 * 3.14159265358979 * (0.5 * t + 20 * t * t / seconds));
+  };
+  for (int k = 0; k < static_cast<int>(seconds * 1000); ++k) {
+    record::Cycle cycle;
+    cycle.time = Time(Duration((k + 1) * 1'000'000LL));
+    (*recorder)->loop().cycle(cycle, [&](std::size_t joint) {
+      if (joint == 0) return record::JointSample{};
+      return record::JointSample{.reference_position = swept(k), .measured_position = 0.5 * swept(k - delay)};
+    });
+    REQUIRE((*recorder)->drain());
+  }
+  REQUIRE((*recorder)->finish());
+
+  const auto data = read_report_data((folder / "sweep.takt").string(), "knee");
+  REQUIRE(data);
+  REQUIRE(data->bode);
+  CHECK(data->bode->joint == 1);
+  std::size_t checked = 0;
+  for (const controllers::ResponsePoint& point : data->bode->points) {
+    if (point.frequency < 1 || point.frequency > 30) continue;
+    CAPTURE(point.frequency);
+    CHECK(point.gain == doctest::Approx(-6.02).epsilon(0.02));
+    CHECK(std::abs(point.phase + 360 * point.frequency * delay * 1e-3) < 1);
+    ++checked;
+  }
+  CHECK(checked > 30);
+
+  REQUIRE(make_report((folder / "sweep.takt").string(), folder / "out", {}, "knee"));
+  CHECK(contents(folder / "out/bode.csv").starts_with("frequency_hz,gain_db,phase_deg\n"));
+  CHECK(contents(folder / "out/index.html").find("Bode plot of knee") != std::string::npos);
+  CHECK(fs::file_size(folder / "out/plots/bode_knee.svg") > 1000);
+
+  const auto unknown = read_report_data((folder / "sweep.takt").string(), "ankle");
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().message.find("hip, knee") != std::string::npos);
+  const auto still = read_report_data((folder / "sweep.takt").string(), "hip");
+  REQUIRE_FALSE(still);
+  CHECK(still.error().message.find("--bode hip") == 0);
+}
