@@ -48,7 +48,7 @@ run_robot() {
   local name=$1 port
   log=$demo/$name.log
   : >"$log"
-  $takt run "examples/robots/$name.json" --port 0 --record "$demo/$name.takt" >"$log" 2>&1 &
+  $takt run "examples/robots/$name.json" --port 0 --record "$demo/$name.mcap" >"$log" 2>&1 &
   running=$!
   wait_for_line "listening on"
   port=$(sed -n 's/^listening on 127\.0\.0\.1:\([0-9]*\)$/\1/p' "$log")
@@ -57,7 +57,7 @@ run_robot() {
   wait "$running" || fail "takt run $name ended with $?"
   running=
   grep -q "^robot down: the process is stopping" "$log" || fail "$name did not come to a controlled stop: see $log"
-  $takt report "$demo/$name.takt" --out "$demo/$name" >>"$log" || fail "no report of $name"
+  $takt report "$demo/$name.mcap" --out "$demo/$name" >>"$log" || fail "no report of $name"
 }
 
 # Runs the same requests twice in virtual time. The two recordings must be identical.
@@ -65,10 +65,10 @@ run_in_virtual_time() {
   local name=$1 run said identical=true
   for run in 1 2; do
     $takt run "examples/robots/$name.json" --virtual-time --requests "examples/data/${name}_requests.jsonl" \
-      --record "$demo/virtual/$name.$run.takt" >"$demo/virtual/$name.$run.replies" 2>"$demo/virtual/$name.$run.log" ||
+      --record "$demo/virtual/$name.$run.mcap" >"$demo/virtual/$name.$run.replies" 2>"$demo/virtual/$name.$run.log" ||
       fail "virtual time: $name ended with $?"
   done
-  cmp -s "$demo/virtual/$name.1.takt" "$demo/virtual/$name.2.takt" || identical=false
+  cmp -s "$demo/virtual/$name.1.mcap" "$demo/virtual/$name.2.mcap" || identical=false
   said='^\([0-9.]*\) s of robot time in .*: \([0-9]*\) times faster.*'
   sed -n "s/$said/{\"robot\": \"$name\", \"simulated_s\": \1, \"times_faster\": \2, \"identical\": $identical}/p" "$demo/virtual/$name.2.log"
 }
@@ -112,9 +112,9 @@ cat <<END
 
 Open      $demo/index.html, and from there each robot's report; the numbers are $demo/summary.json
 Try next  PATH=\$PWD/build/release/bin:\$PATH
-          takt run examples/robots/arm6.json --record run.takt   # the robot; Ctrl-C ends it
+          takt run examples/robots/arm6.json --record run.mcap   # the robot; Ctrl-C ends it
           examples/move_robot.py elbow_joint 1.2                 # in another terminal: move it
           takt top                                               # and watch it
-          takt report run.takt --out report                      # after its end: open report/index.html
+          takt report run.mcap --out report                      # after its end: open report/index.html
 END
 exit $status

@@ -1,6 +1,6 @@
 // Repeats the experiment of the paper on M-Hubo's motion interface with takt, on the humanoid and on a
 // 6-joint arm. Prints a table of the results. The script examples/run.sh calls it. To call it by hand, start
-// `takt run examples/robots/mhubo.json --record mhubo.takt` first:
+// `takt run examples/robots/mhubo.json --record mhubo.mcap` first:
 //
 //     paper_experiment mhubo --data examples/data --out mhubo.json
 #include <fmt/format.h>

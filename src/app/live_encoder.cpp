@@ -32,7 +32,9 @@ std::string joints_message(record::JointStateMessage message, const LiveSample& 
   message.positions = positions;
   message.velocities = velocities;
   message.efforts = efforts;
-  return record::joint_state_cdr(message);
+  record::CdrWriter writer;
+  record::write_joint_state(writer, message);
+  return std::string(record::as_text(writer.message()));
 }
 
 Value robot_json(const LiveSample& sample, const robot::RobotDescription& robot) {

@@ -186,13 +186,22 @@ struct Robot::Parts {
     return opened;
   }
 
+  record::Metadata recording_metadata() {
+    record::Metadata metadata = describe_recording(description, options.created);
+    if (options.drain_in_cycle) return metadata;  // in virtual time, equal runs give equal files
+    using std::chrono::system_clock;
+    const auto unix_time = std::chrono::duration_cast<Duration>(system_clock::now().time_since_epoch());
+    metadata.epoch = unix_time - options.clock->now().time_since_epoch();
+    return metadata;
+  }
+
   SetupResult<void> open_recording() {
     const std::string& path = options.recording;
     if (path.empty()) return {};
     if (!options.overwrite && is_file(path)) {
       return fail(Errc::recording_exists, path + " exists, and the option overwrite is not set");
     }
-    auto created = record::Recorder::create(path, describe_recording(description, options.created));
+    auto created = record::Recorder::create(path, recording_metadata(), options.recorder);
     if (!created) return tl::unexpected<SetupError>(std::move(created.error()));
     recorder = std::move(*created);
     observers.add(loop_recorder.emplace(description, recorder->loop(), devices.get()));

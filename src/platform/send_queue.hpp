@@ -47,7 +47,7 @@ class SendQueue {
     bool is_sample = false;
   };
 
-  void remove(std::deque<Frame>::iterator frame) {
+  void remove(const std::deque<Frame>::iterator& frame) {
     bytes_ -= frame->bytes.size();
     samples_ -= frame->is_sample ? 1U : 0U;
     frames_.erase(frame);

@@ -1,33 +1,15 @@
 #include "record/joint_state_message.hpp"
 
-#include <bit>
-#include <cstddef>
-#include <string_view>
+#include <cstring>
 
 namespace takt::record {
 namespace {
 
-/// Appends primitives. Each is aligned to its size, counted from the byte after the header.
-class CdrWriter {
- public:
-  void number(std::uint64_t value, std::size_t size) {
-    while (body_.size() % size != 0) body_ += '\0';
-    for (std::size_t i = 0; i < size; ++i) body_ += static_cast<char>(value >> (8 * i) & 0xFF);
-  }
-  void text(std::string_view text) {
-    number(text.size() + 1, 4);
-    body_ += text;
-    body_ += '\0';
-  }
-  void numbers(std::span<const double> values) {
-    number(values.size(), 4);
-    for (const double value : values) number(std::bit_cast<std::uint64_t>(value), 8);
-  }
-  [[nodiscard]] std::string message() const { return std::string("\0\1\0\0", 4) + body_; }
-
- private:
-  std::string body_;
-};
+void read_numbers(CdrReader& reader, std::vector<double>& numbers) {
+  numbers.resize(reader.length(sizeof(double)));
+  const auto bytes = reader.array(numbers.size(), sizeof(double));
+  if (!bytes.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
+}
 
 }  // namespace
 
@@ -48,18 +30,31 @@ uint32 nanosec
 )";
 }
 
-std::string joint_state_cdr(const JointStateMessage& message) {
+void write_joint_state(CdrWriter& writer, const JointStateMessage& message) {
   constexpr std::uint64_t second = 1'000'000'000;
-  CdrWriter writer;
-  writer.number(message.stamp / second, 4);
-  writer.number(message.stamp % second, 4);
+  writer.begin();
+  writer.number(static_cast<std::uint32_t>(message.stamp / second));
+  writer.number(static_cast<std::uint32_t>(message.stamp % second));
   writer.text(message.frame);
-  writer.number(message.names.size(), 4);
+  writer.number(static_cast<std::uint32_t>(message.names.size()));
   for (const std::string& name : message.names) writer.text(name);
   writer.numbers(message.positions);
   writer.numbers(message.velocities);
   writer.numbers(message.efforts);
-  return writer.message();
+}
+
+bool read_joint_state(std::span<const std::uint8_t> message, JointStateView& view) {
+  CdrReader reader(message);
+  static_cast<void>(reader.number<std::uint32_t>());  // the stamp
+  static_cast<void>(reader.number<std::uint32_t>());
+  static_cast<void>(reader.text());  // the frame
+  view.names.resize(reader.length(sizeof(std::uint32_t)));
+  for (std::string_view& name : view.names) name = reader.text();
+  for (std::vector<double>* numbers : {&view.positions, &view.velocities, &view.efforts}) {
+    read_numbers(reader, *numbers);
+    if (!numbers->empty() && numbers->size() != view.names.size()) return false;
+  }
+  return reader.ok();
 }
 
 }  // namespace takt::record

@@ -1,10 +1,13 @@
-// ROS 2's sensor_msgs/msg/JointState in CDR (XCDR1, little endian), which Foxglove, PlotJuggler and ROS read.
+// ROS 2's sensor_msgs/msg/JointState in CDR, which Foxglove, PlotJuggler and ROS read.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "record/cdr.hpp"
 
 namespace takt::record {
 
@@ -23,7 +26,18 @@ struct JointStateMessage {
   std::span<const double> efforts{};     ///< N m or N
 };
 
-/// The message as bytes, with the header of CDR.
-[[nodiscard]] std::string joint_state_cdr(const JointStateMessage& message);
+/// Writes one whole message.
+void write_joint_state(CdrWriter& writer, const JointStateMessage& message);
+
+/// A message that was read. The names point into its bytes.
+struct JointStateView {
+  std::vector<std::string_view> names;
+  std::vector<double> positions;
+  std::vector<double> velocities;
+  std::vector<double> efforts;
+};
+
+/// Reads a message from outside. Returns false if its bytes are not one. The view is then undefined.
+[[nodiscard]] bool read_joint_state(std::span<const std::uint8_t> message, JointStateView& view);
 
 }  // namespace takt::record

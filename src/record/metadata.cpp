@@ -16,46 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// ---- the layout: the fields of every record by name and type, from the structs ----
-
-struct FieldNamer {
-  Json& list;
-  void operator()(std::string_view name, Time) const { add(name, "i64 ns"); }
-  void operator()(std::string_view name, Duration) const { add(name, "i64 ns"); }
-  void operator()(std::string_view name, double) const { add(name, "f64"); }
-  template <std::unsigned_integral T>
-  void operator()(std::string_view name, T) const {
-    add(name, fmt::format("u{}", 8 * sizeof(T)));
-  }
-
- private:
-  void add(std::string_view name, std::string_view type) const { list.push_back(Json::array({name, type})); }
-};
-
-template <class Fields, std::size_t first = 0, std::size_t end = std::size_t(-1)>
-Json field_list() {
-  Json list = Json::array();
-  const Fields fields;
-  for_each_field<first, end>(fields, FieldNamer{list});
-  return list;
-}
-
-Json layout() {
-  const auto entry = [](RecordType type, Json fields) {
-    return Json{{"type", static_cast<std::uint32_t>(type)}, {"fields", std::move(fields)}};
-  };
-  Json cycle = entry(RecordType::cycle, field_list<Cycle>());
-  cycle["then_for_each_joint"] = field_list<JointSample, 0, JointSample::first_edition>();
-  cycle["then_again_for_each_joint"] = field_list<JointSample, JointSample::first_edition>();
-  Json buses = entry(RecordType::buses, field_list<BusHeader>());
-  buses["then_for_each_bus"] = field_list<BusSample>();
-  Json mark = entry(RecordType::mark, field_list<MarkHeader>());
-  mark["then_to_the_end"] = "UTF-8 text";
-  return Json{{"cycle", std::move(cycle)}, {"event", entry(RecordType::event, field_list<GoalEvent>())},
-              {"buses", std::move(buses)}, {"loop", entry(RecordType::loop, field_list<LoopTotals>())},
-              {"mark", std::move(mark)},   {"end", entry(RecordType::end, field_list<EndTotals>())}};
-}
-
 // ---- reading: keeps the first error and its place ----
 
 class Parser {
@@ -112,6 +72,15 @@ std::vector<std::string> parse_units(Parser& parser, const Json& root, std::size
     if (unit != "rad" && unit != "m") parser.mistake("/units", "must be rad or m");
   }
   return units;
+}
+
+Duration parse_epoch(Parser& parser, const Json& root) {
+  constexpr std::int64_t bound = std::int64_t{1} << 61;  // with any time of the robot, no sum overflows
+  const Json epoch = root.value("epoch_ns", Json(0));
+  const std::int64_t value = epoch.is_number_integer() ? epoch.get<std::int64_t>() : -1;
+  if (value >= 0 && value <= bound) return Duration(value);
+  parser.mistake("/epoch_ns", "must be nanoseconds, at most 73 years");
+  return {};
 }
 
 // ---- limits: JSON has no infinity, so an absent bound means infinite ----
@@ -219,9 +188,7 @@ std::string to_json(const Metadata& metadata) {
     groups.push_back({{"name", group.name}, {"joints", group.joints}});
   Json reasons = Json::array();
   for (const auto& [code, name] : metadata.reasons) reasons.push_back(Json::array({code, name}));
-  Json root{{"format", "takt recording"},
-            {"byte_order", "little"},
-            {"takt_version", metadata.takt_version},
+  Json root{{"takt_version", metadata.takt_version},
             {"robot", metadata.robot},
             {"period_ns", metadata.period.count()},
             {"joints", metadata.joints},
@@ -232,8 +199,8 @@ std::string to_json(const Metadata& metadata) {
             {"buses", metadata.buses},
             {"robot_states", metadata.robot_states},
             {"goal_states", metadata.goal_states},
-            {"reasons", std::move(reasons)},
-            {"layout", layout()}};
+            {"reasons", std::move(reasons)}};
+  if (metadata.epoch != Duration(0)) root["epoch_ns"] = metadata.epoch.count();
   if (!metadata.created.empty()) root["created"] = metadata.created;
   return root.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -257,6 +224,7 @@ SetupResult<Metadata> parse_metadata(std::string_view json) {
   } else {
     parser.mistake("/period_ns", "must be a positive number of nanoseconds");
   }
+  metadata.epoch = parse_epoch(parser, root);
   metadata.joints = parser.names(root, "joints", max_joints);
   metadata.units = parse_units(parser, root, metadata.joints.size());
   metadata.limits = parse_limits(parser, root, metadata.joints.size());

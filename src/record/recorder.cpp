@@ -1,41 +1,120 @@
 #include "takt/record/recorder.hpp"
 
-#include <array>
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <set>
 #include <utility>
-#include <vector>
+
+#include "record/mcap_writer.hpp"
+#include "record/recording_file.hpp"
+#include "record/recording_messages.hpp"
 
 namespace takt::record {
+namespace {
+
+constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
+constexpr std::uint64_t chunk_time = 1'000'000'000;  // ns
+
+SetupResult<void> check_topics(std::span<const Topic> topics) {
+  std::set<std::string_view> names;
+  for (const Topic& topic : topics) {
+    const bool is_valid = !topic.type.empty() && !topic.topic.empty() &&
+                          (topic.schema.empty() || shm::parse_schema(topic.schema).has_value());
+    if (!is_valid || !names.insert(topic.topic).second || topics.size() > max_topics)
+      return fail(Errc::bad_topic,
+                  "topic \"" + topic.topic + "\": " + std::string(describe(Errc::bad_topic)));
+  }
+  return {};
+}
+
+}  // namespace
+
+/// Makes messages of the records, gathers them, and writes what belongs into the file.
+struct Recorder::Output {
+  Output(const Metadata& metadata, const RecorderOptions& options)
+      : messages(metadata, options.topics),
+        chunk(options.compression),
+        around_stops(static_cast<std::uint64_t>(options.around_stops.count())) {}
+
+  void add(std::span<const std::uint8_t> record) {
+    using SteadyClock = std::chrono::steady_clock;
+    if (chunk.empty()) chunk_began = SteadyClock::now();
+    messages.add(record, chunk);
+    ++in_chunk;
+    if (messages.stops() != stops) {
+      stops = messages.stops();
+      keep_until = chunk.end() + around_stops;
+    }
+    if (chunk.size() >= chunk_bytes || chunk.end() - chunk.start() >= chunk_time) pack();
+  }
+
+  /// So that a quiet recording also reaches the disk.
+  void pack_after(Duration age) {
+    if (!chunk.empty() && std::chrono::steady_clock::now() - chunk_began >= age) pack();
+  }
+
+  void pack() {
+    if (chunk.empty()) return;
+    held.push_back({chunk.pack(), std::exchange(in_chunk, 0)});
+    const std::uint64_t newest = held.back().chunk.end;
+    if (around_stops == 0 || (stops != 0 && held.back().chunk.start <= keep_until)) {
+      for (const Held& each : held) write(each);
+      held.clear();
+    }
+    while (!held.empty() && held.front().chunk.end + around_stops < newest) held.pop_front();
+  }
+
+  [[nodiscard]] SetupResult<EndTotals> finish(std::uint64_t dropped) {
+    pack();
+    const EndTotals totals{written, dropped + lost};
+    file->finish(
+        {totals_metadata,
+         {{"records", std::to_string(totals.records)}, {"dropped", std::to_string(totals.dropped)}}});
+    if (!file->failure()) return totals;
+    return fail(Errc::write_failed, *file->failure() + "; " + std::to_string(lost) + " records are lost, " +
+                                        std::to_string(written) + " are in the file");
+  }
+
+  struct Held {
+    PackedChunk chunk;
+    std::uint64_t records = 0;
+  };
+  void write(const Held& each) { (file->write(each.chunk) ? written : lost) += each.records; }
+
+  RecordingMessages messages;
+  std::unique_ptr<RecordingFile> file;
+  ChunkBuilder chunk;
+  std::chrono::steady_clock::time_point chunk_began{};
+  std::uint64_t in_chunk = 0;  ///< records
+  std::deque<Held> held;       ///< waits for a stop
+  std::uint64_t around_stops;  ///< ns
+  std::uint64_t stops = 0;
+  std::uint64_t keep_until = 0;  ///< log time
+  std::uint64_t written = 0;     ///< records
+  std::uint64_t lost = 0;        ///< records
+  std::optional<SetupResult<EndTotals>> result;
+};
 
 SetupResult<std::unique_ptr<Recorder>> Recorder::create(const std::string& path, const Metadata& metadata,
                                                         const RecorderOptions& options) {
-  const std::string json = to_json(metadata);
   // Rejects metadata that the reader would reject.
-  if (auto parsed = parse_metadata(json); !parsed)
+  if (auto parsed = parse_metadata(to_json(metadata)); !parsed)
     return tl::unexpected<SetupError>(std::move(parsed.error()));
-  File file(std::fopen(path.c_str(), "wbe"));
-  if (!file) return fail(Errc::cannot_open, path + ": " + std::strerror(errno));
-
-  std::vector<std::uint8_t> header(header_size + json.size());
-  ByteWriter writer(header);
-  writer.bytes(magic);
-  writer.little(format_version);
-  writer.little(std::uint16_t{0});
-  writer.little(static_cast<std::uint32_t>(json.size()));
-  writer.bytes({reinterpret_cast<const std::uint8_t*>(json.data()), json.size()});
-  if (std::fwrite(header.data(), 1, header.size(), file.get()) != header.size() ||
-      std::fflush(file.get()) != 0) {
-    return fail(Errc::write_failed, path + ": " + std::strerror(errno));
-  }
-  return std::unique_ptr<Recorder>(new Recorder(path, std::move(file), metadata, options));
+  if (auto checked = check_topics(options.topics); !checked)
+    return tl::unexpected<SetupError>(std::move(checked.error()));
+  auto output = std::make_unique<Output>(metadata, options);
+  auto file = RecordingFile::create(path, output->messages.definitions(),
+                                    {options.rotate_bytes, options.rotate_after});
+  if (!file) return tl::unexpected<SetupError>(std::move(file.error()));
+  output->file = std::move(*file);
+  return std::unique_ptr<Recorder>(new Recorder(std::move(output), metadata, options));
 }
 
-Recorder::Recorder(std::string path, File file, const Metadata& metadata, const RecorderOptions& options)
+Recorder::Recorder(std::unique_ptr<Output> output, const Metadata& metadata, const RecorderOptions& options)
     : loop_(options.loop_ring_bytes, metadata.joints.size(), metadata.buses.size()),
       server_(options.server_ring_bytes, metadata.joints.size(), metadata.buses.size()),
-      path_(std::move(path)),
-      file_(std::move(file)) {}
+      output_(std::move(output)) {}
 
 Recorder::~Recorder() { static_cast<void>(finish()); }
 
@@ -46,6 +125,7 @@ Status Recorder::start(Duration interval) {
     std::unique_lock own(mutex_);
     while (!stop_) {
       drain_locked();
+      output_->pack_after(Duration(chunk_time));
       wake_.wait_for(own, interval, [this] { return stop_; });
     }
   });
@@ -55,13 +135,16 @@ Status Recorder::start(Duration interval) {
 Status Recorder::drain() {
   const std::lock_guard lock(mutex_);
   drain_locked();
-  if (failure_) return takt::fail(failure_->error);
-  return {};
+  return status_locked();
 }
 
 Status Recorder::status() const {
   const std::lock_guard lock(mutex_);
-  if (failure_) return takt::fail(failure_->error);
+  return status_locked();
+}
+
+Status Recorder::status_locked() const {
+  if (output_->file->failure()) return takt::fail(Errc::write_failed);
   return {};
 }
 
@@ -74,45 +157,25 @@ SetupResult<EndTotals> Recorder::finish() {
   if (thread_.joinable()) thread_.join();
 
   const std::lock_guard lock(mutex_);
-  const auto totals = [&] { return EndTotals{records_, loop_.dropped() + server_.dropped()}; };
-  if (!finished_) {
-    finished_ = true;
+  if (!std::exchange(finished_, true)) {
     drain_locked();
-    std::array<std::uint8_t, record_header_size + fields_size<EndTotals>()> record{};
-    ByteWriter writer(record);
-    writer.little(static_cast<std::uint32_t>(fields_size<EndTotals>()));
-    writer.little(static_cast<std::uint32_t>(RecordType::end));
-    write_fields(writer, totals());
-    write_locked(record);
-    // The last write may fail here: the system often reports a full disk only on close.
-    if (std::fclose(file_.release()) != 0) fail_locked(errno);
+    output_->result = output_->finish(loop_.dropped() + server_.dropped());
   }
-  if (failure_) return tl::unexpected<SetupError>(*failure_);
-  return totals();
+  return *output_->result;
 }
 
 void Recorder::drain_locked() {
+  if (output_->result) return;
   drain_locked(server_);
   drain_locked(loop_);
-  if (file_ && !failure_ && std::fflush(file_.get()) != 0) fail_locked(errno);
 }
 
 void Recorder::drain_locked(Lane& lane) {
   shm::ByteConsumer& ring = lane.ring_.consumer();
   while (const auto piece = ring.peek()) {
-    write_locked({reinterpret_cast<const std::uint8_t*>(piece->data()), piece->size()});
-    if (!failure_) ++records_;
+    output_->add({reinterpret_cast<const std::uint8_t*>(piece->data()), piece->size()});
     ring.release();
   }
-}
-
-void Recorder::write_locked(std::span<const std::uint8_t> bytes) {
-  if (!file_ || failure_) return;
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) fail_locked(errno);
-}
-
-void Recorder::fail_locked(int os_error) {
-  if (!failure_) failure_ = SetupError{Errc::write_failed, path_ + ": " + std::strerror(os_error)};
 }
 
 }  // namespace takt::record

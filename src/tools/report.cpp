@@ -13,8 +13,9 @@
 
 namespace takt::tools {
 
-SetupResult<ReportOutcome> make_report(const std::string& recording, const std::filesystem::path& directory,
-                                       const PlotLibrary& library, const std::string& bode_joint) {
+SetupResult<ReportOutcome> make_report(const RecordingPlace& recording,
+                                       const std::filesystem::path& directory, const PlotLibrary& library,
+                                       const std::string& bode_joint) {
   const auto data = read_report_data(recording, bode_joint);
   if (!data) return tl::unexpected<SetupError>(data.error());
 

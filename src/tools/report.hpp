@@ -5,6 +5,7 @@
 #include <string>
 
 #include "takt/core/setup_error.hpp"
+#include "tools/open_recording.hpp"
 #include "tools/report_parts.hpp"
 
 namespace takt::tools {
@@ -19,7 +20,7 @@ struct ReportOutcome {
 /// creates it if necessary. With a `library` the page is interactive. With a `bode_joint` there are also
 /// bode.csv and the Bode plot of that joint. Without gnuplot only the plots are missing. Errors: those of
 /// read_report_data(), write_failed.
-[[nodiscard]] SetupResult<ReportOutcome> make_report(const std::string& recording,
+[[nodiscard]] SetupResult<ReportOutcome> make_report(const RecordingPlace& recording,
                                                      const std::filesystem::path& directory,
                                                      const PlotLibrary& library = {},
                                                      const std::string& bode_joint = {});

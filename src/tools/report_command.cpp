@@ -13,13 +13,14 @@ namespace {
 
 struct Arguments {
   std::string recording;
+  std::string topic;
   std::string directory;
   std::string bode_joint;
 };
 
 void run(const Arguments& arguments) {
-  const auto outcome =
-      make_report(arguments.recording, arguments.directory, bundled_plots, arguments.bode_joint);
+  const auto outcome = make_report({arguments.recording, arguments.topic}, arguments.directory, bundled_plots,
+                                   arguments.bode_joint);
   if (!outcome) {
     fmt::print(stderr, "takt report: {}\n", outcome.error().message);
     const bool ours = outcome.error().error == record::Errc::write_failed;
@@ -38,9 +39,14 @@ void add_report(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("report", "Turn a recording into CSV, summary.json, plots and one HTML page");
-  command->add_option("recording", arguments->recording, "A file that takt run --record wrote")->required();
+  command
+      ->add_option("recording", arguments->recording,
+                   "A file that takt run --record wrote, or another MCAP file")
+      ->required();
   command->add_option("--out", arguments->directory, "Folder for the report; created if it does not exist")
       ->required();
+  command->add_option("--topic", arguments->topic,
+                      "Of another program's file: the topic with joint states; by default the first");
   command->add_option("--bode", arguments->bode_joint,
                       "Joint whose Bode plot is drawn: its measured position per reference, by frequency");
   command->footer(
@@ -48,6 +54,10 @@ void add_report(CLI::App& app) {
       "in plots/,\n"
       "each figure as SVG and PDF beside the gnuplot script that drew it. Damage in the recording is "
       "reported with its byte.\n"
+      "Files of other programs are read if they have joint states: sensor_msgs/msg/JointState in CDR, or "
+      "JSON "
+      "with\n"
+      "\"name\", \"position\", \"velocity\" and \"effort\".\n"
       "For --bode, the joint must have moved at many frequencies, as by the controller SineSweepController; "
       "bode.csv\n"
       "has its numbers.\n"

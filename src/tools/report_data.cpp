@@ -11,7 +11,6 @@
 #include "takt/describe.hpp"
 #include "takt/motion/snapshot.hpp"
 #include "takt/motion/wire.hpp"
-#include "takt/record/reader.hpp"
 #include "takt/robot/error.hpp"
 
 namespace takt::tools {
@@ -25,8 +24,8 @@ double microseconds(Duration duration) { return static_cast<double>(duration.cou
 
 /// Reads a whole recording, passes each record to the visitor, and returns how it ended.
 template <class Visitor>
-SetupResult<record::Reader> read_records(const std::string& path, Visitor&& visit) {
-  auto reader = record::Reader::open(path);
+SetupResult<record::Reader> read_records(const RecordingPlace& recording, Visitor&& visit) {
+  auto reader = open_recording(recording);
   while (reader) {
     const auto found = reader->next();
     if (!found) return tl::unexpected<SetupError>(found.error());
@@ -75,7 +74,7 @@ struct OutlineVisitor {
       ++data.marks_ignored;
     }
   }
-  void operator()(const record::EndTotals&) const {}
+  void operator()(const record::SampleRecord&) const {}
 };
 
 std::vector<Section> make_sections(const ReportData& data, std::vector<Mark> marks) {
@@ -260,7 +259,7 @@ std::optional<CloseUp> close_up_of(const Section& section) {
 }
 
 /// The third reading.
-SetupResult<void> add_close_ups(ReportData& data, const std::string& path) {
+SetupResult<void> add_close_ups(ReportData& data, const RecordingPlace& recording) {
   const std::vector<Section>& sections = data.sections;
   for (std::size_t i = 0; i < sections.size() && data.close_ups.size() < max_close_ups; ++i) {
     if (auto close_up = close_up_of(sections[i])) {
@@ -272,7 +271,7 @@ SetupResult<void> add_close_ups(ReportData& data, const std::string& path) {
     if (auto close_up = close_up_of(data.whole)) data.close_ups.push_back(std::move(*close_up));
   }
   if (data.close_ups.empty()) return {};
-  const auto read = read_records(path, [&](const record::Record& found) {
+  const auto read = read_records(recording, [&](const record::Record& found) {
     const auto* record = std::get_if<record::CycleRecord>(&found);
     if (record == nullptr) return;
     const double time = data.seconds(record->cycle.time);
@@ -287,17 +286,17 @@ SetupResult<void> add_close_ups(ReportData& data, const std::string& path) {
 }
 
 /// One more reading: all samples of one joint, from the end of the start-up on.
-SetupResult<void> add_bode(ReportData& data, const std::string& path, const std::string& name) {
+SetupResult<void> add_bode(ReportData& data, const RecordingPlace& recording, const std::string& name) {
   const std::vector<std::string>& names = data.metadata.joints;
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) {
     return fail(robot::Errc::no_such_joint, fmt::format("--bode {}: {} has no such joint; it has {}", name,
-                                                        path, fmt::join(names, ", ")));
+                                                        recording.path, fmt::join(names, ", ")));
   }
   BodePlot bode{static_cast<std::size_t>(found - names.begin()), {}};
   std::vector<double> reference;
   std::vector<double> measured;
-  const auto read = read_records(path, [&](const record::Record& each) {
+  const auto read = read_records(recording, [&](const record::Record& each) {
     const auto* record = std::get_if<record::CycleRecord>(&each);
     if (record == nullptr || !data.joints_are_known(record->cycle)) return;
     reference.push_back(record->joints[bode.joint].reference_position);
@@ -356,10 +355,10 @@ std::string ReportData::reason(std::uint16_t code) const {
   return found != metadata.reasons.end() ? found->second : fmt::format("{}", code);
 }
 
-SetupResult<ReportData> read_report_data(const std::string& path, const std::string& bode_joint) {
+SetupResult<ReportData> read_report_data(const RecordingPlace& recording, const std::string& bode_joint) {
   ReportData data;
   Outline outline;
-  auto reader = read_records(path, [&](const record::Record& found) {
+  auto reader = read_records(recording, [&](const record::Record& found) {
     std::visit(OutlineVisitor{data, outline}, found);
   });
   if (!reader) return tl::unexpected<SetupError>(std::move(reader.error()));
@@ -378,12 +377,12 @@ SetupResult<ReportData> read_report_data(const std::string& path, const std::str
   add_buses(data, std::move(outline.buses));
 
   CycleVisitor cycles(data);
-  reader = read_records(path, [&](const record::Record& found) { std::visit(cycles, found); });
+  reader = read_records(recording, [&](const record::Record& found) { std::visit(cycles, found); });
   if (!reader) return tl::unexpected<SetupError>(std::move(reader.error()));
-  if (auto added = add_close_ups(data, path); !added)
+  if (auto added = add_close_ups(data, recording); !added)
     return tl::unexpected<SetupError>(std::move(added.error()));
   if (bode_joint.empty()) return data;
-  if (auto added = add_bode(data, path, bode_joint); !added)
+  if (auto added = add_bode(data, recording, bode_joint); !added)
     return tl::unexpected<SetupError>(std::move(added.error()));
   return data;
 }

@@ -14,6 +14,7 @@
 #include "takt/core/setup_error.hpp"
 #include "takt/record/format.hpp"
 #include "takt/record/metadata.hpp"
+#include "tools/open_recording.hpp"
 #include "tools/report_statistics.hpp"
 
 namespace takt::tools {
@@ -164,7 +165,7 @@ struct ReportData {
 
 /// Reads a recording. With the name of a joint, also computes its Bode plot. Errors: those of record::Reader;
 /// robot::Errc::no_such_joint; those of controllers::frequency_response().
-[[nodiscard]] SetupResult<ReportData> read_report_data(const std::string& path,
+[[nodiscard]] SetupResult<ReportData> read_report_data(const RecordingPlace& recording,
                                                        const std::string& bode_joint = {});
 
 }  // namespace takt::tools

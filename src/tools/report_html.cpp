@@ -181,9 +181,9 @@ void add_tiles(Page& page, const ReportData& data) {
 
 void add_notices(Page& page, const ReportData& data, const std::string& notice) {
   const auto add = [&](const std::string& text) { page.add("<p class=\"notice\">{}</p>\n", text); };
-  if (data.truncated) add("The recording was cut off: it has no end record. Its complete records are shown.");
+  if (data.truncated) add("The recording was cut off: it has no end. Its whole chunks are shown.");
   if (data.dropped > 0) {
-    add(fmt::format("{} records were dropped while recording, because the disk was too slow.",
+    add(fmt::format("{} records were dropped while recording, because the disk was too slow or full.",
                     grouped(data.dropped)));
   }
   if (data.marks_ignored > 0) {

@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "takt/record/reader.hpp"
 #include "tools/report_text.hpp"
 
 namespace takt::tools {
@@ -61,9 +60,9 @@ class TextFile {
   std::string failure_;
 };
 
-SetupResult<void> write_joints(const std::string& recording, const ReportData& data,
+SetupResult<void> write_joints(const RecordingPlace& recording, const ReportData& data,
                                const std::filesystem::path& path) {
-  auto reader = record::Reader::open(recording);
+  auto reader = open_recording(recording);
   if (!reader) return tl::unexpected<SetupError>(reader.error());
   TextFile file(path);
   file.add("time_s,lateness_us,busy_us,robot_state,reason,reason_joint,active_goals");
@@ -114,9 +113,9 @@ SetupResult<void> write_events(const ReportData& data, const std::filesystem::pa
   return file.close();
 }
 
-SetupResult<void> write_buses(const std::string& recording, const ReportData& data,
+SetupResult<void> write_buses(const RecordingPlace& recording, const ReportData& data,
                               const std::filesystem::path& path) {
-  auto reader = record::Reader::open(recording);
+  auto reader = open_recording(recording);
   if (!reader) return tl::unexpected<SetupError>(reader.error());
   TextFile file(path);
   file.add("time_s,bus,load,frames,refused");
@@ -181,7 +180,7 @@ Json to_json(const ReportData& data, const Section& section) {
 
 }  // namespace
 
-SetupResult<void> write_csv(const std::string& recording, const ReportData& data,
+SetupResult<void> write_csv(const RecordingPlace& recording, const ReportData& data,
                             const std::filesystem::path& directory) {
   if (auto done = write_joints(recording, data, directory / "joints.csv"); !done) return done;
   if (auto done = write_events(data, directory / "events.csv"); !done) return done;

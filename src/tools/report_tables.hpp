@@ -11,7 +11,7 @@ namespace takt::tools {
 
 /// Writes every cycle, every event and every bus record as CSV into `directory`. Times are seconds since the
 /// first cycle, positions rad or m as recorded. Errors: those of record::Reader, write_failed.
-[[nodiscard]] SetupResult<void> write_csv(const std::string& recording, const ReportData& data,
+[[nodiscard]] SetupResult<void> write_csv(const RecordingPlace& recording, const ReportData& data,
                                           const std::filesystem::path& directory);
 
 /// The statistics as JSON: microseconds, and degrees or millimetres, as the members' names show. The member

@@ -32,6 +32,7 @@
 #include "tools/commands.hpp"
 #include "tools/endpoint.hpp"
 #include "tools/number_checks.hpp"
+#include "tools/open_recording.hpp"
 #include "tools/printer.hpp"
 #include "tools/request_script.hpp"
 #include "tools/robot_file.hpp"
@@ -52,6 +53,10 @@ struct RunOptions {
   std::optional<std::uint16_t> port;
   std::string serve_at;
   std::string recording;
+  bool uncompressed = false;
+  std::uint64_t rotate_megabytes = 0;
+  double rotate_seconds = 0;
+  double around_stops = 0;
   bool overwrite = false;
   std::string foxglove;     ///< ADDRESS:PORT
   std::string plotjuggler;  ///< ADDRESS:PORT
@@ -143,12 +148,22 @@ app::LiveOptions live_options(const RunOptions& options) {
   return live;
 }
 
+record::RecorderOptions recorder_options(const RunOptions& options) {
+  record::RecorderOptions made;
+  if (!options.uncompressed) made.compression = recording_compression();
+  made.rotate_bytes = options.rotate_megabytes * 1'000'000;
+  made.rotate_after = from_seconds(options.rotate_seconds);
+  made.around_stops = from_seconds(options.around_stops);
+  return made;
+}
+
 app::RobotOptions robot_options(const RunOptions& options) {
   app::RobotOptions made;
   made.devices.simulate = options.simulate;
   made.devices.buses = to_overrides(options.buses);
   made.recording = options.recording;
   made.overwrite = options.overwrite;
+  made.recorder = recorder_options(options);
   made.libraries = options.libraries;
   made.folders = options.folders;
   made.folders.push_back(std::filesystem::absolute(options.robot_file).parent_path().string());
@@ -437,6 +452,22 @@ void add_run(CLI::App& app) {
                                                "Record every cycle to this file (see: takt report)");
   command->add_flag("--overwrite", options->overwrite, "Let --record replace an existing file")
       ->needs(recording);
+  command
+      ->add_option("--rotate-mb", options->rotate_megabytes,
+                   "Megabytes after which --record begins the next file: run.mcap, run.1.mcap, ...")
+      ->needs(recording);
+  command
+      ->add_option("--rotate-after", options->rotate_seconds,
+                   "Seconds after which --record begins the next file")
+      ->check(CLI::Range(0.0, 1e6))
+      ->needs(recording);
+  command
+      ->add_option("--around-stops", options->around_stops,
+                   "Record only so many seconds before and after each stop of the robot for a fault")
+      ->check(CLI::Range(0.0, 1e6))
+      ->needs(recording);
+  command->add_flag("--uncompressed", options->uncompressed, "Record without zstd, if takt was built with it")
+      ->needs(recording);
   CLI::Option* virtual_time = command->add_flag("--virtual-time", options->virtual_time,
                                                 "Run as fast as possible, the same numbers every time");
   virtual_time->excludes(port)->excludes("--serve-at")->excludes("--bus");
@@ -466,10 +497,10 @@ void add_run(CLI::App& app) {
       "Exit code: 0 it ended as it should, 1 it did not, the robot ended in a fault, or the reader closed "
       "the output, 2 the file is wrong.\n"
       "Examples:\n"
-      "  takt run examples/robots/arm6.json --record run.takt          then: takt send, takt state, takt "
+      "  takt run examples/robots/arm6.json --record run.mcap          then: takt send, takt state, takt "
       "top\n"
       "  takt run my_arm.json --bus arm=slcan:/dev/ttyACM0 --foxglove\n"
-      "  takt run examples/robots/mhubo.json --virtual-time --requests day.jsonl --record day.takt");
+      "  takt run examples/robots/mhubo.json --virtual-time --requests day.jsonl --record day.mcap");
   command->callback([options] {
     const int code = run(*options);
     if (code != exit_ok) throw CLI::RuntimeError(code);

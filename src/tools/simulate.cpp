@@ -89,7 +89,7 @@ SetupResult<std::vector<Bridge>> open_bridges(const robot::RobotDescription& rob
 }
 
 /// Frames of the real bus enter the virtual one at the simulation's time; the drives' answers go out.
-void exchange(sim::RobotSimulation& world, const Bridge& bridge) {
+void pass_frames(sim::RobotSimulation& world, const Bridge& bridge) {
   std::array<can::Frame, 64> frames{};
   sim::VirtualCanBus::Port host = world.host(bridge.bus);
   if (const std::size_t count = host.receive(frames); count > 0)
@@ -130,7 +130,7 @@ int simulate(const SimulateOptions& options) {
   constexpr timespec tick{0, 200'000};
   while (printer.has_reader() && sigtimedwait(&signals, nullptr, &tick) <= 0) {
     world->advance(clock.now());
-    for (const Bridge& bridge : *bridges) exchange(*world, bridge);
+    for (const Bridge& bridge : *bridges) pass_frames(*world, bridge);
     if (options.duration > 0 && clock.now() >= end) break;
   }
   const bool had_reader = printer.has_reader();

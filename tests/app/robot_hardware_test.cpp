@@ -17,7 +17,7 @@ TEST_CASE("devices of the caller's own need no bus, and are recorded") {
   RobotOptions options;
   options.clock = &clock;
   options.hardware = &hardware;
-  options.recording = folder.file("own.takt");
+  options.recording = folder.file("own.mcap");
   options.drain_in_cycle = true;
   const auto robot = made(description, options);
   CHECK(robot->devices() == nullptr);

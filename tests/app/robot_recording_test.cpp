@@ -19,7 +19,7 @@ TEST_CASE("a file that is there is recorded over only when that is asked for") {
   VirtualClock clock;
   RobotOptions options;
   options.clock = &clock;
-  options.recording = folder.file("run.takt");
+  options.recording = folder.file("run.mcap");
   options.drain_in_cycle = true;
   std::ofstream(options.recording) << "precious";
   const SetupError error = refusal(two_joints(), options);
@@ -38,7 +38,7 @@ TEST_CASE("a file that is there is recorded over only when that is asked for") {
 TEST_CASE("a recording of a robot that never ran is removed, however it ends") {
   const ScratchFolder folder;
   RobotOptions options;
-  options.recording = folder.file("run.takt");
+  options.recording = folder.file("run.mcap");
   {
     const auto robot = made(two_joints(), options);
     CHECK(std::filesystem::exists(options.recording));
@@ -65,7 +65,7 @@ TEST_CASE("a robot that never ran leaves the next one's recording alone") {
   VirtualClock clock;
   RobotOptions options;
   options.clock = &clock;
-  options.recording = folder.file("run.takt");
+  options.recording = folder.file("run.mcap");
   options.drain_in_cycle = true;
   auto idle = made(two_joints(), options);
   REQUIRE(idle->finish().has_value());
@@ -86,7 +86,7 @@ TEST_CASE("a port that another server has is refused, and no recording is left b
   CHECK(*first->port() != 0);
   CHECK(first->place() == "listening on 127.0.0.1:" + std::to_string(*first->port()));
   options.port = first->port();
-  options.recording = folder.file("run.takt");
+  options.recording = folder.file("run.mcap");
   CHECK(refusal(two_joints(), options).error.room == Room::platform);
   CHECK_FALSE(std::filesystem::exists(options.recording));
   const auto totals = first->finish();

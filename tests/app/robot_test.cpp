@@ -27,7 +27,7 @@ TEST_CASE("a simulated robot becomes ready, moves and is recorded, and reports i
   VirtualClock clock;
   RobotOptions options;
   options.clock = &clock;
-  options.recording = folder.file("run.takt");
+  options.recording = folder.file("run.mcap");
   options.created = "today";
   options.drain_in_cycle = true;
   const auto robot = made(two_joints(), options);
@@ -88,9 +88,9 @@ TEST_CASE("two runs in virtual time make the same recording") {
     REQUIRE(robot->finish().has_value());
     return bytes_of(options.recording);
   };
-  const std::string first = run("first.takt");
+  const std::string first = run("first.mcap");
   CHECK(first.size() > 10'000);
-  CHECK(first == run("second.takt"));
+  CHECK(first == run("second.mcap"));
 }
 
 TEST_CASE("a robot's file is read, and each of its mistakes is reported in a line") {

@@ -173,7 +173,7 @@ class RealBuses(InFolder):
                     return
 
     def test_a_robot_moves_stops_when_its_boards_die_and_goes_on_with_new_ones(self):
-        recording = self.path("run.takt")
+        recording = self.path("run.mcap")
         options = self.options(recording=recording.encode(), created=b"today")
         with self.boards() as boards, Robot(self.robot, options) as robot:
             self.assertEqual((robot.state().state, robot.state().cycles), (STARTING, 0))
@@ -265,19 +265,19 @@ class Simulated(InFolder):
             self.assertEqual(robot.state().cycles, 0)
 
     def test_a_robot_that_never_ran_leaves_no_recording(self):
-        path = self.path("run.takt")
+        path = self.path("run.mcap")
         with Robot(self.robot, self.options(recording=path.encode())) as robot:
             self.assertTrue(os.path.exists(path))
             self.assertEqual(robot.finish()[0], OK)
         self.assertFalse(os.path.exists(path))
 
     def test_a_recording_replaces_a_file_only_if_it_may(self):
-        path = self.write("run.takt", {})
+        path = self.write("run.mcap", {})
         self.assertEqual(refusal(self.robot, self.options(recording=path.encode()))[0], RECORDING_EXISTS)
         Robot(self.robot, self.options(recording=path.encode(), overwrite=1)).close()
-        result, text = refusal(self.robot, self.options(recording=b"/nowhere/run.takt"))
+        result, text = refusal(self.robot, self.options(recording=b"/nowhere/run.mcap"))
         self.assertEqual(result, CANNOT_OPEN)
-        self.assertIn("/nowhere/run.takt", text)
+        self.assertIn("/nowhere/run.mcap", text)
 
     def test_a_server_elsewhere_needs_no_port(self):
         options = self.options(serve_at=self.path("loop").encode(), port=0)

@@ -28,7 +28,7 @@ class Pauses(unittest.TestCase):
 
     def experiment(self, pauses):
         """Runs one section, the robot being paused in so many of its tries; the exit code, and what was printed."""
-        recording = os.path.join(self.folder, "mhubo.takt")
+        recording = os.path.join(self.folder, "mhubo.mcap")
         robot = self.start([TAKT, "run", self.description, "--port", "0", "--realtime", "off", "--wait", "sleep",
                             "--record", recording])
         try:

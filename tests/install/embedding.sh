@@ -18,7 +18,7 @@ fail() {
 configure() { cmake -S "$here/embedding" -B "$@" -G Ninja -DTAKT_SOURCE="$source" --log-level=WARNING --no-warn-unused-cli; }
 cached() { sed -n 's/^\([A-Za-z][^:=]*\):.*/\1/p' "$1/CMakeCache.txt" | sort; }
 nothing_found=(-DOWN_EIGEN="$eigen" -DOWN_EXPECTED="$expected")
-for package in Eigen3 tl-expected Asio fmt nlohmann_json CLI11 Threads Sodium Urdfdom; do
+for package in Eigen3 tl-expected Asio fmt nlohmann_json CLI11 Threads Sodium Zstd Urdfdom; do
   nothing_found+=("-DCMAKE_DISABLE_FIND_PACKAGE_$package=ON")
 done
 
@@ -36,7 +36,7 @@ case $case in
 
     configure "$scratch/without" -DCMAKE_CXX_COMPILER="$compiler" -DADDED_BY=nobody
     # CMake caches the version of the first project that has one, and find_package() what it found.
-    packages='Eigen3|tl-expected|Asio|fmt|nlohmann_json|CLI11|Sodium|Urdfdom'
+    packages='Eigen3|tl-expected|Asio|fmt|nlohmann_json|CLI11|Sodium|Zstd|Urdfdom'
     unprefixed=$(comm -23 <(cached "$scratch/build") <(cached "$scratch/without") |
       grep -vE "^(TAKT_|takt_|($packages)_|FIND_PACKAGE_MESSAGE_DETAILS_|CMAKE_HAVE_LIBC_PTHREAD$|CMAKE_PROJECT_VERSION)" || true)
     [ -z "$unprefixed" ] || fail "cached without a prefix: $unprefixed"

@@ -81,7 +81,7 @@ all_are_well() { takt check $robot $on_bus >$work/check.log 2>&1; }
 wait_for "takt check" all_are_well
 tail -n 1 $work/check.log
 
-takt run $robot $on_bus --record $work/run.takt >$work/run.log 2>&1 &
+takt run $robot $on_bus --record $work/run.mcap >$work/run.log 2>&1 &
 loop=$!
 wait_for "takt run" grep -q 'listening on' $work/run.log
 wait_for "takt move" move elbow_joint 1.2
@@ -96,7 +96,7 @@ wait $loop || grep -q "ended in a fault.*$paused" $work/run.log || fail "takt ru
 grep '^bus arm' $work/run.log
 kill -TERM $boards
 wait $boards || fail "takt simulate"
-takt report $work/run.takt --out $work/report >$work/report.log 2>&1 ||
+takt report $work/run.mcap --out $work/report >$work/report.log 2>&1 ||
   grep -q 'gnuplot is not installed' $work/report.log || fail "takt report"  # the machine has no gnuplot
 grep -q '"complete": *true' $work/report/summary.json || fail "the recording is not complete"
 kill -TERM $dump

@@ -168,7 +168,7 @@ class TaktBus(unittest.TestCase):
         self.assertRegex(complaint, "shutting_down|loop_overrun")
 
     def test_a_robot_is_checked_jogged_run_and_reported_on_real_buses(self):
-        recording, report = self.path("run.takt"), self.path("report")
+        recording, report = self.path("run.mcap"), self.path("report")
         with self.boards():
             done = self.check()
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -114,7 +114,7 @@ class Recordings(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.path = os.path.join(folder.name, "run.takt")
+        self.path = os.path.join(folder.name, "run.mcap")
 
     def contents(self):
         with open(self.path, "rb") as file:
@@ -206,7 +206,7 @@ class Motions(unittest.TestCase):
 
     def test_positions_have_the_same_units_in_state_top_and_csv_and_they_are_said(self):
         with tempfile.TemporaryDirectory() as folder:
-            recording, out = os.path.join(folder, "run.takt"), os.path.join(folder, "report")
+            recording, out = os.path.join(folder, "run.mcap"), os.path.join(folder, "report")
             with running("--record", recording) as (_, port):
                 self.assertEqual(takt("move", "elbow_joint", "1.2", "--port", port).returncode, 0)
                 tables = [takt("state", "--port", port).stdout, takt("top", "--once", "--port", port).stdout]

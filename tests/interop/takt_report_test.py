@@ -92,7 +92,7 @@ class ReportTest(unittest.TestCase):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.scratch.cleanup)
         cls.folder = pathlib.Path(cls.scratch.name)
-        recording = cls.folder / "run.takt"
+        recording = cls.folder / "run.mcap"
         subprocess.run([TAKT, "run", SOURCE / "examples/robots/mhubo.json", "--virtual-time", "--requests",
                         SOURCE / "examples/data/mhubo_requests.jsonl", "--record", recording], capture_output=True, timeout=300, check=True)
         subprocess.run([TAKT, "report", recording, "--out", cls.folder / "out"], capture_output=True, timeout=300, check=False)

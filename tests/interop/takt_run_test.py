@@ -187,7 +187,7 @@ class TaktRun(unittest.TestCase):
 
     def test_sigterm_in_mid_motion_is_a_controlled_stop(self):
         with tempfile.TemporaryDirectory() as folder:
-            recording = os.path.join(folder, "run.takt")
+            recording = os.path.join(folder, "run.mcap")
             with running("--record", recording) as (process, port):
                 client = Client(port)
                 self.assertEqual(client.ask({"move": {"joint_names": ["elbow_joint"], "positions": [99]}})[0], "rejected")

@@ -201,12 +201,13 @@ TEST_CASE("a joint state has the bytes that Fast-CDR writes") {
   const std::vector<std::string> names{"a", "bcd"};
   const std::vector<double> positions{1, -2.5};
   const std::vector<double> efforts{3, 4};
-  const std::string bytes = record::joint_state_cdr({1'000'000'002, "base", names, positions, {}, efforts});
+  record::CdrWriter writer;
+  record::write_joint_state(writer, {1'000'000'002, "base", names, positions, {}, efforts});
   std::string hex;
-  for (const char c : bytes) {
+  for (const std::uint8_t byte : writer.message()) {
     constexpr const char* digits = "0123456789abcdef";
-    hex += digits[static_cast<unsigned char>(c) >> 4];
-    hex += digits[c & 15];
+    hex += digits[byte >> 4];
+    hex += digits[byte & 15];
   }
   CHECK(hex ==
         "00010000010000000200000005000000626173650000000002000000020000006100000004000000"

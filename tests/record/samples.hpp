@@ -25,7 +25,7 @@ inline record::Metadata random_metadata(std::mt19937_64& random) {
     metadata.following_errors.push_back(i % 4 == 3 ? std::numeric_limits<double>::infinity() : 0.25);
   }
   for (std::size_t i = 0; i < joints; ++i) metadata.groups.push_back({"group_" + std::to_string(i), {i}});
-  const auto buses = static_cast<std::size_t>(uniform_int(random, 0, 3));
+  const auto buses = static_cast<std::size_t>(uniform_int(random, 1, 3));
   for (std::size_t i = 0; i < buses; ++i) metadata.buses.push_back("can" + std::to_string(i));
   metadata.robot_states = {"starting", "ready", "stopping", "stopped", "down"};
   metadata.goal_states = {"pending", "active",   "preempting", "succeeded",

@@ -2,7 +2,7 @@
 // server, a recorder. The program `takt run` is a thin caller of this. An embedder does the same in ten
 // lines:
 //
-//     auto robot = app::Robot::from_file("arm.json", {.recording = "run.takt"});
+//     auto robot = app::Robot::from_file("arm.json", {.recording = "run.mcap"});
 //     if (!robot) return complain(robot.error().message);
 //     std::thread loop([&] { (void)(*robot)->run(); });  // until shut_down(), with its controlled stop
 //     while (const auto line = (*robot)->next_report()) print(line->text);  // "robot ready", ...
@@ -52,9 +52,10 @@ struct RobotOptions {
   std::optional<std::uint16_t> port{};
   /// UNIX socket for a motion server in another process, instead of one in this process. Empty: none.
   std::string serve_at{};
-  std::string recording{};  ///< file of the recording; empty: none
-  bool overwrite = false;   ///< the recording may replace an existing file
-  std::string created{};    ///< date and time, for the recording
+  std::string recording{};             ///< file of the recording; empty: none
+  record::RecorderOptions recorder{};  ///< how the recording is written
+  bool overwrite = false;              ///< the recording may replace an existing file
+  std::string created{};               ///< date and time, for the recording
   /// Controllers besides the trajectory controller and those of the description, which are loaded first.
   std::vector<robot::ControllerDescription> controllers{};
   std::vector<component::ComponentType> types{};  ///< of the caller, besides the ready-made controllers

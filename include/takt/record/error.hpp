@@ -11,7 +11,7 @@ namespace takt::record {
 /// Error codes of this room.
 enum class Errc : std::uint16_t {
   not_a_recording = 1,
-  unsupported_version = 2,
+  unsupported_compression = 2,
   metadata_too_long = 3,
   bad_metadata = 4,
   record_too_long = 5,
@@ -19,11 +19,18 @@ enum class Errc : std::uint16_t {
   time_out_of_range = 7,
   time_not_rising = 8,
   data_after_end = 9,
-  totals_mismatch = 10,
+  checksum_mismatch = 10,
   cannot_open = 11,
   read_failed = 12,
   write_failed = 13,
   already_running = 14,
+  bad_chunk = 15,
+  unknown_channel = 16,
+  definition_changed = 17,
+  bad_message = 18,
+  other_schema = 19,
+  no_joint_states = 20,
+  bad_topic = 21,
 };
 
 /// The room of these codes, for core/error.hpp.
@@ -33,15 +40,15 @@ enum class Errc : std::uint16_t {
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::not_a_recording:
-      return "the file is not a recording of takt run --record";
-    case Errc::unsupported_version:
-      return "this program does not support the recording's version";
+      return "the file is not a recording: it does not begin as MCAP files do";
+    case Errc::unsupported_compression:
+      return "this program cannot read the compression of a chunk";
     case Errc::metadata_too_long:
-      return "the metadata is longer than the format allows";
+      return "the metadata is longer than a recording allows";
     case Errc::bad_metadata:
       return "the metadata is incomplete or wrong";
     case Errc::record_too_long:
-      return "a record is longer than the format allows";
+      return "a record is longer than a reader accepts";
     case Errc::record_too_short:
       return "a record is shorter than its type requires";
     case Errc::time_out_of_range:
@@ -49,9 +56,9 @@ enum class Errc : std::uint16_t {
     case Errc::time_not_rising:
       return "a cycle is not later than the one before it";
     case Errc::data_after_end:
-      return "data follow the end record";
-    case Errc::totals_mismatch:
-      return "the end record's count differs from the number of records read";
+      return "data follow the end of the file";
+    case Errc::checksum_mismatch:
+      return "a checksum differs: the file is damaged";
     case Errc::cannot_open:
       return "the file cannot be opened";
     case Errc::read_failed:
@@ -60,6 +67,20 @@ enum class Errc : std::uint16_t {
       return "writing failed";
     case Errc::already_running:
       return "the recorder's thread runs already";
+    case Errc::bad_chunk:
+      return "a chunk is damaged";
+    case Errc::unknown_channel:
+      return "a message or a channel lacks its definition";
+    case Errc::definition_changed:
+      return "a schema or a channel is defined twice, differently";
+    case Errc::bad_message:
+      return "a message does not have the form of its schema";
+    case Errc::other_schema:
+      return "a topic has another schema than this version of takt gives it";
+    case Errc::no_joint_states:
+      return "the file has neither a recording of takt nor a topic with joint states";
+    case Errc::bad_topic:
+      return "a topic needs a name that no other has, a type, and a valid schema";
   }
   return "unknown recording error";
 }

@@ -1,22 +1,15 @@
-// The recording format: every cycle of the loop in one file that any language can read. All numbers are
-// little-endian and written byte by byte.
+// The contents of a recording: the structs of its records, and how a lane's ring holds them until the
+// recorder makes messages of them. All numbers in a ring are little-endian and written byte by byte.
 //
-//   header    8 bytes   89 54 41 4b 54 0d 0a 1a ("\x89TAKT\r\n\x1a"), which reveals text-mode copies
-//             u16       version; a file of another version cannot be read
-//             u16       0
-//             u32       size of the metadata
-//             ...       metadata: JSON (record/metadata.hpp), with the names and types of all fields below
-//   records   u32       size of the payload, at most max_record_size
-//             u32       type (RecordType)
-//             ...       payload: the fields of the structs below, in the order of their lists
+//   u32       size of the payload, at most max_record_size
+//   u32       type (RecordType)
+//   ...       payload: the fields of the structs below, in the order of their lists
 //
-// Later editions may add record types and fields without a new version. A reader skips records of unknown
-// type and ignores bytes after the fields that it knows. The last record is `end`; a file without it is
-// truncated. Times are nanoseconds of the robot's clock, angles are radians. Two lanes write a file
+// Times are nanoseconds of the robot's clock, angles are radians. Two lanes fill a file
 // (record/recorder.hpp): the records of one lane are in order, the lanes interleave.
 //
-// Each struct lists its fields once (core/fields.hpp). Writer, reader and the layout in the metadata all use
-// the list. Encoding is real-time safe.
+// Each struct lists its fields once (core/fields.hpp). Ring, messages and their schemas all use the list.
+// Encoding is real-time safe.
 #pragma once
 
 #include <algorithm>
@@ -34,9 +27,6 @@
 namespace takt::record {
 
 /// Constants of the format. Sizes are in bytes.
-inline constexpr std::array<std::uint8_t, 8> magic{0x89, 'T', 'A', 'K', 'T', '\r', '\n', 0x1a};
-inline constexpr std::uint16_t format_version = 1;
-inline constexpr std::size_t header_size = magic.size() + 8;
 inline constexpr std::size_t record_header_size = 8;
 inline constexpr std::size_t max_metadata_size = std::size_t{1} << 20;
 inline constexpr std::size_t max_record_size = std::size_t{1} << 16;
@@ -48,14 +38,12 @@ inline constexpr Duration time_bound{std::int64_t{1} << 60};
 
 /// The type of a record and its payload.
 enum class RecordType : std::uint32_t {
-  /// Cycle, then the first edition of a JointSample for each joint of the metadata, then the further fields
-  /// of each.
-  cycle = 1,
-  event = 2,  ///< GoalEvent
-  buses = 3,  ///< BusHeader, then one BusSample per bus of the metadata
-  loop = 4,   ///< LoopTotals: counts since the start; the last record is valid
-  mark = 5,   ///< MarkHeader, then the text in UTF-8
-  end = 6,    ///< EndTotals
+  cycle = 1,   ///< Cycle, then one JointSample per joint of the metadata
+  event = 2,   ///< GoalEvent
+  buses = 3,   ///< BusHeader, then one BusSample per bus of the metadata
+  loop = 4,    ///< LoopTotals: counts since the start; the last record is valid
+  mark = 5,    ///< MarkHeader, then the text in UTF-8
+  sample = 6,  ///< SampleHeader, then the value of a topic
 };
 
 /// One period of the loop.
@@ -84,9 +72,6 @@ struct JointSample {
 
   TAKT_FIELDS(JointSample, command, reference_position, reference_velocity, measured_position,
               measured_velocity, goal, measured_effort)
-  /// The number of fields in the first edition. The others follow those of all joints, so older readers
-  /// ignore them.
-  static constexpr std::size_t first_edition = 6;
   friend constexpr bool operator==(const JointSample&, const JointSample&) = default;
 };
 
@@ -145,10 +130,19 @@ struct MarkHeader {
   friend constexpr bool operator==(const MarkHeader&, const MarkHeader&) = default;
 };
 
+/// The time of a topic's value.
+struct SampleHeader {
+  Time time{};
+  std::uint16_t topic = 0;  ///< its index in RecorderOptions::topics
+
+  TAKT_FIELDS(SampleHeader, time, topic)
+  friend constexpr bool operator==(const SampleHeader&, const SampleHeader&) = default;
+};
+
 /// Counts of the whole recording.
 struct EndTotals {
-  std::uint64_t records = 0;  ///< records before this one
-  std::uint64_t dropped = 0;  ///< records lost because a lane was full
+  std::uint64_t records = 0;  ///< records in the file, or in the files
+  std::uint64_t dropped = 0;  ///< records lost because a lane or the disk was full
 
   TAKT_FIELDS(EndTotals, records, dropped)
   friend constexpr bool operator==(const EndTotals&, const EndTotals&) = default;
@@ -174,20 +168,15 @@ struct FieldWriter {
 
 struct FieldReader {
   ByteReader& reader;
-  bool& times_ok;
   template <WireNumber T>
   constexpr void operator()(std::string_view, T& value) const noexcept {
     value = reader.little<T>();
   }
-  constexpr void operator()(std::string_view, Time& value) const noexcept { value = Time(duration()); }
-  constexpr void operator()(std::string_view, Duration& value) const noexcept { value = duration(); }
-
- private:
-  [[nodiscard]] constexpr Duration duration() const noexcept {
-    const Duration value{reader.little<std::int64_t>()};
-    if (value <= time_bound && value >= -time_bound) return value;
-    times_ok = false;
-    return Duration{};
+  constexpr void operator()(std::string_view, Time& value) const noexcept {
+    value = Time(Duration(reader.little<std::int64_t>()));
+  }
+  constexpr void operator()(std::string_view, Duration& value) const noexcept {
+    value = Duration(reader.little<std::int64_t>());
   }
 };
 
@@ -201,43 +190,33 @@ struct FieldSizer {
 
 }  // namespace detail
 
-/// Writes the fields first .. end-1 of one struct, by default all. Real-time safe.
-template <std::size_t first = 0, std::size_t end = std::size_t(-1), class Fields>
-constexpr void write_fields(ByteWriter& writer, const Fields& fields) noexcept {
-  for_each_field<first, end>(fields, detail::FieldWriter{writer});
-}
-
-/// Reads the fields first .. end-1 of one struct, by default all. If a time lies beyond time_bound, sets that
-/// field to 0 and `times_ok` to false.
-template <std::size_t first = 0, std::size_t end = std::size_t(-1), class Fields>
-constexpr void read_fields(ByteReader& reader, Fields& fields, bool& times_ok) noexcept {
-  for_each_field<first, end>(fields, detail::FieldReader{reader, times_ok});
-}
-
-/// Reads all fields of one struct, likewise.
+/// Writes the fields of one struct. Real-time safe.
 template <class Fields>
-[[nodiscard]] constexpr Fields read_fields(ByteReader& reader, bool& times_ok) noexcept {
+constexpr void write_fields(ByteWriter& writer, const Fields& fields) noexcept {
+  for_each_field(fields, detail::FieldWriter{writer});
+}
+
+/// Reads the fields of one struct.
+template <class Fields>
+[[nodiscard]] constexpr Fields read_fields(ByteReader& reader) noexcept {
   Fields fields;
-  read_fields(reader, fields, times_ok);
+  for_each_field(fields, detail::FieldReader{reader});
   return fields;
 }
 
-/// The size of these fields in bytes.
-template <class Fields, std::size_t first = 0, std::size_t end = std::size_t(-1)>
+/// The size of the fields in bytes.
+template <class Fields>
 [[nodiscard]] constexpr std::size_t fields_size() noexcept {
   std::size_t size = 0;
   const Fields fields;
-  for_each_field<first, end>(fields, detail::FieldSizer{size});
+  for_each_field(fields, detail::FieldSizer{size});
   return size;
 }
 
 /// Sizes in bytes.
 inline constexpr std::size_t cycle_size = fields_size<Cycle>();
 inline constexpr std::size_t joint_sample_size = fields_size<JointSample>();
-inline constexpr std::size_t joint_sample_added_size = fields_size<JointSample, JointSample::first_edition>();
 inline constexpr std::size_t bus_sample_size = fields_size<BusSample>();
-static_assert(cycle_size == 32 && joint_sample_size == 56 && joint_sample_added_size == 8 &&
-              bus_sample_size == 24);
-static_assert(fields_size<GoalEvent>() == 68);
+static_assert(cycle_size == 32 && joint_sample_size == 56 && bus_sample_size == 24);
 
 }  // namespace takt::record

@@ -18,6 +18,8 @@ namespace takt::record {
 
 /// Largest number of buses.
 inline constexpr std::size_t max_buses = 16;
+/// Largest number of further topics (RecorderOptions::topics).
+inline constexpr std::size_t max_topics = 1024;
 inline constexpr std::size_t max_name_length = 256;  ///< bytes of a robot's, joint's, group's or bus's name
 
 /// A named group of joints.
@@ -44,12 +46,15 @@ struct Metadata {
   std::map<std::uint16_t, std::string> reasons;  ///< names by code; 0: no reason
   std::string takt_version;                      ///< version that wrote the recording
   std::string created;  ///< date and time for people; empty: equal runs give equal files
+  /// Added to the robot's clock it gives Unix time, which the messages carry for other programs. 0: equal
+  /// runs give equal files.
+  Duration epoch{};
+  std::string description{};  ///< the robot's description, JSON; empty: unknown. Not part of to_json().
 
   friend bool operator==(const Metadata&, const Metadata&) = default;
 };
 
-/// The JSON text, with the metadata and the layout of every record. Equal metadata gives equal text. Replaces
-/// bytes that are not UTF-8.
+/// The JSON text of the metadata. Equal metadata gives equal text. Replaces bytes that are not UTF-8.
 [[nodiscard]] std::string to_json(const Metadata& metadata);
 
 /// Parses the JSON text and ignores unknown members. Errors: bad_metadata, with a JSON pointer and the

@@ -1,16 +1,19 @@
-// Records a loop while it runs. The loop encodes its records directly into a lock-free byte ring, which costs
-// only some stores. A thread without deadlines writes the rings to the file. In virtual time the caller does
-// so.
+// Records a loop while it runs, in an MCAP file that Foxglove and PlotJuggler open. The loop encodes its
+// records directly into a lock-free byte ring, which costs only some stores. A thread without deadlines makes
+// messages of them and writes them. In virtual time the caller does so.
 //
-//     const auto recorder = *Recorder::create("run.takt", metadata);  // set-up
+//     const auto recorder = *Recorder::create("run.mcap", metadata);  // set-up
 //     recorder->start();                                              // real time: a thread writes
 //     recorder->loop().cycle(cycle, [&](std::size_t joint) { return sample(joint); });  // in the loop
 //     recorder->server().mark(now, "10 Hz stream");                   // the server's thread
 //     recorder->drain();                                              // virtual time: each cycle, no thread
 //     recorder->finish();                                             // after loop and server have stopped
 //
-// A record that does not fit into a ring is dropped and counted. A failed write to the file appears in
-// status() and finish(). Neither affects the loop.
+// Messages are gathered in chunks of a mebibyte or a second, whichever comes first. A chunk is written as a
+// whole. So a file that ends anywhere, as after kill -9, can be read up to its last whole chunk.
+//
+// A record that does not fit into a ring is dropped and counted. So is a chunk that does not fit onto the
+// disk; the recorder goes on with the next one. status() and finish() tell it. Neither affects the loop.
 #pragma once
 
 #include <algorithm>
@@ -18,10 +21,8 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,7 @@
 #include <vector>
 
 #include "takt/core/setup_error.hpp"
+#include "takt/record/compression.hpp"
 #include "takt/record/format.hpp"
 #include "takt/record/metadata.hpp"
 #include "takt/shm/byte_ring.hpp"
@@ -41,7 +43,7 @@ class Lane {
  public:
   /// Allocates a ring of `ring_bytes` bytes, for records of `joints` joints and `buses` buses.
   Lane(std::size_t ring_bytes, std::size_t joints, std::size_t buses)
-      : ring_(ring_bytes), joints_(joints), buses_(buses), samples_(joints) {}
+      : ring_(ring_bytes), joints_(joints), buses_(buses) {}
 
   /// Records one period of the loop. Calls `joint(i)` once for each joint i, in order; it returns the
   /// JointSample.
@@ -50,11 +52,7 @@ class Lane {
     const std::size_t size = cycle_size + joints_ * joint_sample_size;
     append(RecordType::cycle, size, [&](ByteWriter& writer) noexcept {
       write_fields(writer, cycle);
-      for (std::size_t i = 0; i < joints_; ++i) {
-        samples_[i] = joint(i);
-        write_fields<0, JointSample::first_edition>(writer, samples_[i]);
-      }
-      for (const JointSample& sample : samples_) write_fields<JointSample::first_edition>(writer, sample);
+      for (std::size_t i = 0; i < joints_; ++i) write_fields(writer, joint(i));
     });
   }
 
@@ -90,6 +88,15 @@ class Lane {
     });
   }
 
+  /// Records a value of the topic with this index in RecorderOptions::topics. The value has the size of the
+  /// topic's schema, or any size without one. The recorder ignores others.
+  void sample(std::size_t topic, Time time, std::span<const std::uint8_t> value) noexcept {
+    append(RecordType::sample, fields_size<SampleHeader>() + value.size(), [&](ByteWriter& writer) noexcept {
+      write_fields(writer, SampleHeader{time, static_cast<std::uint16_t>(topic)});
+      writer.bytes(value);
+    });
+  }
+
   /// Records lost because the ring was full. Any thread may call it.
   // relaxed: the count publishes no other data.
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
@@ -116,20 +123,38 @@ class Lane {
   shm::ByteRing ring_;
   std::size_t joints_;
   std::size_t buses_;
-  std::vector<JointSample> samples_;  // of the current cycle
   std::atomic<std::uint64_t> dropped_{0};
 };
 
-/// Sizes of the rings.
+/// A further topic of a recording: a port, a variable, anything with a schema.
+struct Topic {
+  std::string topic;  ///< "/ports/arm/reference"
+  std::string type;   ///< "robot/msg/Reference"
+  /// shm::schema_text<T>(). Empty: any bytes, as "uint8[] data". Must outlive the recorder.
+  std::string_view schema{};
+};
+
+/// How a recording is written.
 struct RecorderOptions {
   std::size_t loop_ring_bytes = std::size_t{4} << 20;    ///< 3.5 s of 20 joints at 1 kHz
   std::size_t server_ring_bytes = std::size_t{1} << 20;  ///< about 11 900 goal events
+  /// The compression of the chunks; must outlive the recorder. Null: none.
+  Compression* compression = nullptr;
+  std::vector<Topic> topics{};
+  /// If a chunk would make the file larger, or if the file holds that much time, the next chunk begins
+  /// another file: run.mcap, run.1.mcap, run.2.mcap. 0: one file.
+  std::uint64_t rotate_bytes = 0;
+  Duration rotate_after{};
+  /// If not 0, the file gets only what was within this time before and after each stop for a reason. Whole
+  /// chunks are kept, so up to a second more.
+  Duration around_stops{};
 };
 
 /// A recording in progress. Not real-time safe, except the lanes.
 class Recorder {
  public:
-  /// Creates or truncates the file and writes the header. Errors: cannot_open, write_failed, bad_metadata.
+  /// Creates or truncates the file and writes its definitions. Errors: cannot_open, write_failed,
+  /// bad_metadata; bad_topic with the topic's name.
   [[nodiscard]] static SetupResult<std::unique_ptr<Recorder>> create(const std::string& path,
                                                                      const Metadata& metadata,
                                                                      const RecorderOptions& options = {});
@@ -150,36 +175,29 @@ class Recorder {
   /// If virtual time calls it in every cycle, no record is dropped, and equal runs give equal files.
   Status drain();
 
-  /// Whether all writes have succeeded. Errors: write_failed after the first failure; later records are
-  /// discarded.
+  /// Whether all writes have succeeded. Errors: write_failed after the first failure. The recorder goes on,
+  /// and keeps what fits.
   [[nodiscard]] Status status() const;
 
-  /// Stops the thread, writes the remaining records and the end record, and closes the file. Both lanes must
-  /// be idle. A second call returns the first result. Errors: write_failed, with the operating system's
-  /// reason.
+  /// Stops the thread, writes the remaining records and the index, and closes the file. Both lanes must be
+  /// idle. A second call returns the first result. Errors: write_failed, with the operating system's reason
+  /// and the number of records that were lost. The file can be read.
   SetupResult<EndTotals> finish();
 
  private:
-  struct CloseFile {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-  };
-  using File = std::unique_ptr<std::FILE, CloseFile>;
+  struct Output;  // makes and writes messages
 
-  Recorder(std::string path, File file, const Metadata& metadata, const RecorderOptions& options);
+  Recorder(std::unique_ptr<Output> output, const Metadata& metadata, const RecorderOptions& options);
   void drain_locked();
   void drain_locked(Lane& lane);
-  void write_locked(std::span<const std::uint8_t> bytes);
-  void fail_locked(int os_error);
+  [[nodiscard]] Status status_locked() const;
 
   Lane loop_;
   Lane server_;
-  std::string path_;
 
   mutable std::mutex mutex_;  // protects the members below; a lane never locks it
   std::condition_variable wake_;
-  File file_;
-  std::uint64_t records_ = 0;
-  std::optional<SetupError> failure_;
+  std::unique_ptr<Output> output_;
   bool stop_ = false;
   bool finished_ = false;
   std::thread thread_;

@@ -544,7 +544,7 @@ TEST_CASE("a Bode plot shows the response of a joint that was swept") {
   metadata.period = Duration(1'000'000);
   metadata.joints = {"hip", "knee"};
   metadata.robot_states = {"ready"};
-  auto recorder = record::Recorder::create((folder / "sweep.takt").string(), metadata);
+  auto recorder = record::Recorder::create((folder / "sweep.mcap").string(), metadata);
   REQUIRE(recorder);
   constexpr double seconds = 20;
   constexpr int delay = 4;  // cycles, and half the amplitude
@@ -563,7 +563,7 @@ TEST_CASE("a Bode plot shows the response of a joint that was swept") {
   }
   REQUIRE((*recorder)->finish());
 
-  const auto data = read_report_data((folder / "sweep.takt").string(), "knee");
+  const auto data = read_report_data((folder / "sweep.mcap").string(), "knee");
   REQUIRE(data);
   REQUIRE(data->bode);
   CHECK(data->bode->joint == 1);
@@ -577,15 +577,15 @@ TEST_CASE("a Bode plot shows the response of a joint that was swept") {
   }
   CHECK(checked > 30);
 
-  REQUIRE(make_report((folder / "sweep.takt").string(), folder / "out", {}, "knee"));
+  REQUIRE(make_report((folder / "sweep.mcap").string(), folder / "out", {}, "knee"));
   CHECK(contents(folder / "out/bode.csv").starts_with("frequency_hz,gain_db,phase_deg\n"));
   CHECK(contents(folder / "out/index.html").find("Bode plot of knee") != std::string::npos);
   CHECK(fs::file_size(folder / "out/plots/bode_knee.svg") > 1000);
 
-  const auto unknown = read_report_data((folder / "sweep.takt").string(), "ankle");
+  const auto unknown = read_report_data((folder / "sweep.mcap").string(), "ankle");
   REQUIRE_FALSE(unknown);
   CHECK(unknown.error().message.find("hip, knee") != std::string::npos);
-  const auto still = read_report_data((folder / "sweep.takt").string(), "hip");
+  const auto still = read_report_data((folder / "sweep.mcap").string(), "hip");
   REQUIRE_FALSE(still);
   CHECK(still.error().message.find("--bode hip") == 0);
 }

@@ -1,0 +1,276 @@
+#include "record/mcap_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace takt::record {
+namespace {
+
+/// A text with its length before it.
+std::string_view take_text(ByteReader& reader) {
+  return as_text(reader.bytes(reader.little<std::uint32_t>()));
+}
+
+std::map<std::string, std::string> take_texts(ByteReader& reader) {
+  ByteReader list(reader.bytes(reader.little<std::uint32_t>()));
+  std::map<std::string, std::string> texts;
+  while (list.ok() && list.remaining() > 0) {
+    const std::string_view key = take_text(list);
+    texts[std::string(key)] = take_text(list);
+  }
+  return texts;
+}
+
+}  // namespace
+
+SetupResult<McapReader> McapReader::create(std::unique_ptr<ByteSource> source, std::string name,
+                                           std::vector<Compression*> compressions) {
+  McapReader reader(std::move(source), std::move(name), std::move(compressions));
+  const auto whole = reader.fill(mcap_magic.size());
+  if (!whole) return tl::unexpected<SetupError>(whole.error());
+  if (!*whole || !std::equal(mcap_magic.begin(), mcap_magic.end(), reader.record_.begin()))
+    return reader.damage(Errc::not_a_recording);
+  reader.crc_.add(reader.record_);
+  reader.position_ = mcap_magic.size();
+  return reader;
+}
+
+SetupResult<const McapMessage*> McapReader::next() {
+  if (failure_) return tl::unexpected<SetupError>(*failure_);
+  while (!at_end_) {
+    auto found = in_chunk_ < chunk_.size() ? next_in_chunk() : next_record();
+    if (!found) {
+      failure_ = found.error();
+      return tl::unexpected<SetupError>(std::move(found.error()));
+    }
+    if (*found == Found::message) return &message_;
+    if (*found == Found::end) at_end_ = true;
+  }
+  return nullptr;
+}
+
+const McapSchema* McapReader::schema(std::uint16_t id) const noexcept {
+  const auto found = schemas_.find(id);
+  return found == schemas_.end() ? nullptr : &found->second;
+}
+
+tl::unexpected<SetupError> McapReader::damage(Errc code, std::string_view part) const {
+  return fail(code, fmt::format("{}byte {}: {}{}{}", name_, position_, describe(code),
+                                part.empty() ? "" : ": ", part));
+}
+
+/// Reads the next `size` bytes into the record. Returns false if the file ends before. Memory grows with the
+/// bytes that come, not with `size`.
+SetupResult<bool> McapReader::fill(std::size_t size) {
+  constexpr std::size_t step = std::size_t{1} << 20;
+  record_.clear();
+  while (record_.size() < size) {
+    const std::size_t have = record_.size();
+    record_.resize(std::min(size, have + step));
+    const auto got = source_->read(std::span(record_).subspan(have));
+    if (!got) return tl::unexpected<SetupError>(got.error());
+    if (*got == record_.size() - have) continue;
+    record_.resize(have + *got);
+    return false;
+  }
+  return true;
+}
+
+/// Passes over the next `size` bytes. Returns false if the file ends before.
+SetupResult<bool> McapReader::skip(std::uint64_t size) {
+  constexpr std::uint64_t step = std::uint64_t{1} << 20;
+  for (std::uint64_t left = size; left > 0;) {
+    const std::uint64_t part = std::min(left, step);
+    const auto whole = fill(static_cast<std::size_t>(part));
+    if (!whole || !*whole) return whole;
+    crc_.add(record_);
+    left -= part;
+  }
+  return true;
+}
+
+SetupResult<McapReader::Found> McapReader::next_record() {
+  position_ += std::exchange(record_size_, 0);
+  const auto read_prefix = fill(mcap_prefix);
+  if (!read_prefix) return tl::unexpected<SetupError>(read_prefix.error());
+  if (!*read_prefix) return Found::end;
+  ByteReader reader(record_);
+  const auto opcode = static_cast<McapOpcode>(reader.little<std::uint8_t>());
+  const auto size = reader.little<std::uint64_t>();
+  const std::uint32_t crc = crc_.value();
+  crc_.add(record_);
+
+  using enum McapOpcode;
+  const bool is_needed = opcode == schema || opcode == channel || opcode == message || opcode == chunk ||
+                         opcode == metadata || opcode == data_end || opcode == footer;
+  if (is_needed && size > max_mcap_record)
+    return damage(Errc::record_too_long, fmt::format("{} bytes, at most {}", size, max_mcap_record));
+  const auto whole = is_needed ? fill(static_cast<std::size_t>(size)) : skip(size);
+  if (!whole) return tl::unexpected<SetupError>(whole.error());
+  if (!*whole) return Found::end;
+  record_size_ = mcap_prefix + size;
+  if (is_needed) crc_.add(record_);
+  if (opcode == data_end) {
+    const auto expected = ByteReader(record_).little<std::uint32_t>();
+    if (expected != 0 && expected != crc) return damage(Errc::checksum_mismatch, "the data before it");
+    return Found::nothing;
+  }
+  if (opcode == footer) {
+    if (auto end = finish(); !end) return tl::unexpected<SetupError>(std::move(end.error()));
+    return Found::end;
+  }
+  return is_needed ? take(opcode, record_) : Found::nothing;
+}
+
+SetupResult<McapReader::Found> McapReader::take(McapOpcode opcode, std::span<const std::uint8_t> content) {
+  const ByteReader reader(content);
+  SetupResult<void> done;
+  switch (opcode) {
+    case McapOpcode::message:
+      return take_message(reader);
+    case McapOpcode::schema:
+      done = take_schema(reader);
+      break;
+    case McapOpcode::channel:
+      done = take_channel(reader);
+      break;
+    case McapOpcode::metadata:
+      done = take_metadata(reader);
+      break;
+    case McapOpcode::chunk:
+      done = open_chunk(reader);
+      break;
+    default:
+      break;
+  }
+  if (!done) return tl::unexpected<SetupError>(std::move(done.error()));
+  return Found::nothing;
+}
+
+SetupResult<McapReader::Found> McapReader::next_in_chunk() {
+  ByteReader reader{std::span(chunk_).subspan(in_chunk_)};
+  const auto opcode = static_cast<McapOpcode>(reader.little<std::uint8_t>());
+  const auto size = reader.little<std::uint64_t>();
+  if (!reader.ok() || size > reader.remaining())
+    return damage(Errc::bad_chunk, "a record ends behind the chunk");
+  const auto content = reader.bytes(static_cast<std::size_t>(size));
+  in_chunk_ += mcap_prefix + content.size();
+  if (opcode == McapOpcode::chunk) return damage(Errc::bad_chunk, "it holds a chunk");
+  if (opcode == McapOpcode::metadata) return Found::nothing;
+  return take(opcode, content);
+}
+
+SetupResult<McapReader::Found> McapReader::take_message(ByteReader reader) {
+  const auto id = reader.little<std::uint16_t>();
+  reader.skip(sizeof(std::uint32_t));  // sequence
+  message_.log_time = reader.little<std::uint64_t>();
+  reader.skip(sizeof(std::uint64_t));  // publish time
+  if (!reader.ok()) return damage(Errc::record_too_short, "a message");
+  const auto channel = channels_.find(id);
+  if (channel == channels_.end()) return damage(Errc::unknown_channel, fmt::format("channel {}", id));
+  message_.channel = &channel->second;
+  message_.data = reader.bytes(reader.remaining());
+  return Found::message;
+}
+
+SetupResult<void> McapReader::take_schema(ByteReader reader) {
+  McapSchema schema;
+  schema.id = reader.little<std::uint16_t>();
+  schema.name = take_text(reader);
+  schema.encoding = take_text(reader);
+  schema.text = take_text(reader);
+  if (!reader.ok() || schema.id == 0) return damage(Errc::record_too_short, "a schema");
+  const auto [known, is_new] = schemas_.try_emplace(schema.id, schema);
+  if (!is_new && known->second != schema)
+    return damage(Errc::definition_changed, fmt::format("schema {}", schema.id));
+  return keep(is_new ? reader.position() : 0);
+}
+
+SetupResult<void> McapReader::take_channel(ByteReader reader) {
+  McapChannel channel;
+  channel.id = reader.little<std::uint16_t>();
+  channel.schema = reader.little<std::uint16_t>();
+  channel.topic = take_text(reader);
+  channel.encoding = take_text(reader);
+  channel.metadata = take_texts(reader);
+  if (!reader.ok()) return damage(Errc::record_too_short, "a channel");
+  if (channel.schema != 0 && !schemas_.contains(channel.schema))
+    return damage(Errc::unknown_channel,
+                  fmt::format("channel {} has no schema {}", channel.id, channel.schema));
+  const auto [known, is_new] = channels_.try_emplace(channel.id, channel);
+  if (!is_new && known->second != channel)
+    return damage(Errc::definition_changed, fmt::format("channel {}", channel.id));
+  return keep(is_new ? reader.position() : 0);
+}
+
+SetupResult<void> McapReader::take_metadata(ByteReader reader) {
+  const std::string_view name = take_text(reader);
+  auto entries = take_texts(reader);
+  if (!reader.ok()) return damage(Errc::record_too_short, "metadata");
+  metadata_[std::string(name)] = std::move(entries);
+  return keep(reader.position());
+}
+
+/// Bounds the memory of what is kept.
+SetupResult<void> McapReader::keep(std::size_t size) {
+  kept_ += size;
+  if (kept_ > max_mcap_record) return damage(Errc::record_too_long, "all definitions and metadata together");
+  return {};
+}
+
+SetupResult<void> McapReader::open_chunk(ByteReader reader) {
+  reader.skip(2 * sizeof(std::uint64_t));  // first and last time
+  const auto size = reader.little<std::uint64_t>();
+  const auto checksum = reader.little<std::uint32_t>();
+  const std::string_view compression = take_text(reader);
+  const auto packed = reader.bytes(static_cast<std::size_t>(reader.little<std::uint64_t>()));
+  if (!reader.ok()) return damage(Errc::record_too_short, "a chunk");
+  if (size > max_mcap_record) {
+    return damage(Errc::record_too_long,
+                  fmt::format("a chunk of {} bytes; write chunks of at most {}", size, max_mcap_record));
+  }
+  in_chunk_ = 0;
+  if (auto unpacked = unpack(compression, packed, size); !unpacked) return unpacked;
+  if (checksum != 0 && checksum != crc32(chunk_)) return damage(Errc::checksum_mismatch, "a chunk");
+  return {};
+}
+
+SetupResult<void> McapReader::unpack(std::string_view compression, std::span<const std::uint8_t> packed,
+                                     std::uint64_t size) {
+  chunk_.clear();
+  if (compression.empty()) {
+    if (packed.size() != size) return damage(Errc::bad_chunk, "its two sizes differ");
+    chunk_.assign(packed.begin(), packed.end());
+    return {};
+  }
+  const auto known = std::find_if(compressions_.begin(), compressions_.end(),
+                                  [&](const Compression* each) { return each->name() == compression; });
+  if (known == compressions_.end()) {
+    return damage(Errc::unsupported_compression,
+                  fmt::format("\"{}\"; this program reads chunks{} without compression", compression,
+                              compressions_.empty() ? "" : " with zstd and"));
+  }
+  chunk_.resize(static_cast<std::size_t>(size));
+  if ((*known)->decompress(packed, chunk_)) return {};
+  chunk_.clear();
+  return damage(Errc::bad_chunk, fmt::format("{} finds other than {} bytes", compression, size));
+}
+
+/// After the footer: the magic, and nothing more.
+SetupResult<void> McapReader::finish() {
+  position_ += std::exchange(record_size_, 0);
+  auto whole = fill(mcap_magic.size());
+  if (!whole) return tl::unexpected<SetupError>(std::move(whole.error()));
+  if (!*whole || !std::equal(mcap_magic.begin(), mcap_magic.end(), record_.begin())) return {};
+  position_ += mcap_magic.size();
+  whole = fill(1);
+  if (!whole) return tl::unexpected<SetupError>(std::move(whole.error()));
+  if (!record_.empty()) return damage(Errc::data_after_end);
+  complete_ = true;
+  return {};
+}
+
+}  // namespace takt::record

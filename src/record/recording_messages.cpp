@@ -1,0 +1,160 @@
+#include "record/recording_messages.hpp"
+
+#include <algorithm>
+
+#include "record/joint_state_message.hpp"
+#include "takt/version.hpp"
+
+namespace takt::record {
+
+RecordingMessages::RecordingMessages(const Metadata& metadata, std::span<const Topic> topics)
+    : robot_(metadata.robot),
+      joints_(metadata.joints),
+      buses_(metadata.buses.size()),
+      epoch_(metadata.epoch),
+      positions_(joints_.size()),
+      velocities_(joints_.size()),
+      references_(joints_.size()),
+      reference_velocities_(joints_.size()),
+      commands_(joints_.size()),
+      efforts_(joints_.size()),
+      goals_(joints_.size()) {
+  for (const Topic& topic : topics) {
+    topics_.emplace_back(topic.schema);
+    is_opaque_.push_back(topic.schema.empty());
+  }
+  define(metadata, topics);
+}
+
+void RecordingMessages::define(const Metadata& metadata, std::span<const Topic> topics) {
+  definitions_.library = "takt " TAKT_VERSION;
+  definitions_.metadata.push_back({recording_metadata, {{"recording", to_json(metadata)}}});
+  if (!metadata.description.empty())
+    definitions_.metadata.back().entries.emplace("description", metadata.description);
+
+  const auto schema = [&](std::string name, std::string text) {
+    const auto id = static_cast<std::uint16_t>(definitions_.schemas.size() + 1);
+    definitions_.schemas.push_back({id, std::move(name), "ros2msg", std::move(text)});
+    return id;
+  };
+  const auto channel = [&](std::uint16_t type, std::string topic) {
+    const auto id = static_cast<std::uint16_t>(definitions_.channels.size() + 1);
+    definitions_.channels.push_back({id, type, std::move(topic), "cdr"});
+  };
+  // In the order of the ids.
+  const std::uint16_t joints = schema(joint_state_name, joint_state_schema());
+  channel(joints, "/joints/measured");
+  channel(joints, "/joints/reference");
+  channel(joints, "/joints/command");
+  channel(schema("takt/msg/Cycle", forms_.cycle_definition()), "/cycle");
+  channel(schema("takt/msg/GoalEvent", forms_.event.definition()), "/events");
+  channel(schema("takt/msg/LoopTotals", forms_.loop.definition()), "/loop");
+  channel(schema("takt/msg/Mark", MessageForms::mark_definition()), "/marks");
+  const std::uint16_t bus = schema("takt/msg/Bus", forms_.bus.definition());
+  for (const std::string& name : metadata.buses) channel(bus, "/buses/" + name);
+  for (std::size_t i = 0; i < topics.size(); ++i) {
+    const std::string& text = is_opaque_[i] ? "uint8[] data\n" : topics_[i].definition();
+    channel(schema(topics[i].type, text), topics[i].topic);
+  }
+}
+
+void RecordingMessages::add(std::span<const std::uint8_t> record, ChunkBuilder& chunk) {
+  ByteReader reader(record);
+  reader.skip(sizeof(std::uint32_t));
+  writer_.begin();
+  switch (static_cast<RecordType>(reader.little<std::uint32_t>())) {
+    case RecordType::cycle:
+      return add_cycle(reader, chunk);
+    case RecordType::buses:
+      return add_buses(reader, chunk);
+    case RecordType::mark:
+      return add_mark(reader, chunk);
+    case RecordType::sample:
+      return add_sample(reader, chunk);
+    case RecordType::event: {
+      const auto event = read_fields<GoalEvent>(reader);
+      forms_.event.write(writer_, event);
+      return send(channels::event, event.at, chunk);
+    }
+    case RecordType::loop: {
+      const auto totals = read_fields<LoopTotals>(reader);
+      forms_.loop.write(writer_, totals);
+      return send(channels::loop, totals.time, chunk);
+    }
+  }
+}
+
+/// MCAP has no times before 1970.
+std::uint64_t RecordingMessages::log_time(Time time) const noexcept {
+  const Duration since = time.time_since_epoch() + epoch_;
+  return static_cast<std::uint64_t>(std::max(since, Duration(0)).count());
+}
+
+void RecordingMessages::send(std::uint16_t channel, Time time, ChunkBuilder& chunk) {
+  chunk.add(channel, log_time(time), writer_.message());
+}
+
+void RecordingMessages::add_cycle(ByteReader& reader, ChunkBuilder& chunk) {
+  const auto cycle = read_fields<Cycle>(reader);
+  for (std::size_t i = 0; i < joints_.size(); ++i) {
+    const auto joint = read_fields<JointSample>(reader);
+    positions_[i] = joint.measured_position;
+    velocities_[i] = joint.measured_velocity;
+    efforts_[i] = joint.measured_effort;
+    references_[i] = joint.reference_position;
+    reference_velocities_[i] = joint.reference_velocity;
+    commands_[i] = joint.command;
+    goals_[i] = joint.goal;
+  }
+  JointStateMessage message{log_time(cycle.time), robot_, joints_, positions_, velocities_, efforts_};
+  write_joint_state(writer_, message);
+  send(channels::measured, cycle.time, chunk);
+  message.positions = references_;
+  message.velocities = reference_velocities_;
+  message.efforts = {};
+  write_joint_state(writer_, message);
+  send(channels::reference, cycle.time, chunk);
+  message.positions = commands_;
+  message.velocities = {};
+  write_joint_state(writer_, message);
+  send(channels::command, cycle.time, chunk);
+
+  writer_.begin();
+  forms_.cycle.write(writer_, cycle);
+  writer_.numbers(std::span<const std::uint64_t>(goals_));
+  send(channels::cycle, cycle.time, chunk);
+  if (cycle.reason != 0 && cycle.reason != reason_) ++stops_;
+  reason_ = cycle.reason;
+}
+
+void RecordingMessages::add_buses(ByteReader& reader, ChunkBuilder& chunk) {
+  const auto header = read_fields<BusHeader>(reader);
+  for (std::size_t i = 0; i < buses_; ++i) {
+    writer_.begin();
+    const auto bus = read_fields<BusSample>(reader);
+    forms_.bus.write(writer_, BusMessage{header.time, bus.load, bus.frames, bus.refused});
+    send(static_cast<std::uint16_t>(channels::first_bus + i), header.time, chunk);
+  }
+}
+
+void RecordingMessages::add_mark(ByteReader& reader, ChunkBuilder& chunk) {
+  const auto header = read_fields<MarkHeader>(reader);
+  writer_.number(to_nanoseconds(header.time));
+  writer_.text(as_text(reader.bytes(reader.remaining())));
+  send(channels::mark, header.time, chunk);
+}
+
+void RecordingMessages::add_sample(ByteReader& reader, ChunkBuilder& chunk) {
+  const auto header = read_fields<SampleHeader>(reader);
+  const auto value = reader.bytes(reader.remaining());
+  if (header.topic >= topics_.size()) return;
+  if (is_opaque_[header.topic])
+    writer_.numbers(value);
+  else if (value.size() == topics_[header.topic].size())
+    topics_[header.topic].write(writer_, value);
+  else
+    return;
+  send(static_cast<std::uint16_t>(channels::first_bus + buses_ + header.topic), header.time, chunk);
+}
+
+}  // namespace takt::record

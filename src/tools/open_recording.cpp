@@ -1,0 +1,25 @@
+#include "tools/open_recording.hpp"
+
+#ifdef TAKT_WITH_ZSTD
+#include "takt/record/zstd.hpp"
+#endif
+
+namespace takt::tools {
+
+record::Compression* recording_compression() {
+#ifdef TAKT_WITH_ZSTD
+  static const std::unique_ptr<record::Compression> zstd = record::make_zstd();
+  return zstd.get();
+#else
+  return nullptr;
+#endif
+}
+
+SetupResult<record::Reader> open_recording(const RecordingPlace& place) {
+  record::ReaderOptions options;
+  if (record::Compression* zstd = recording_compression()) options.compressions.push_back(zstd);
+  options.topic = place.topic;
+  return record::Reader::open(place.path, options);
+}
+
+}  // namespace takt::tools

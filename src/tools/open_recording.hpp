@@ -1,0 +1,29 @@
+// Opens recordings with every compression that this program was built with.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "takt/core/setup_error.hpp"
+#include "takt/record/compression.hpp"
+#include "takt/record/reader.hpp"
+
+namespace takt::tools {
+
+/// A file with a recording.
+struct RecordingPlace {
+  // NOLINTNEXTLINE(google-explicit-constructor): a path is a place
+  RecordingPlace(std::string its_path, std::string its_topic = {})
+      : path(std::move(its_path)), topic(std::move(its_topic)) {}
+
+  std::string path;
+  std::string topic;  ///< record::ReaderOptions::topic
+};
+
+/// The compression of recordings; null if the program was built without libzstd.
+[[nodiscard]] record::Compression* recording_compression();
+
+/// Errors: those of record::Reader::open().
+[[nodiscard]] SetupResult<record::Reader> open_recording(const RecordingPlace& place);
+
+}  // namespace takt::tools

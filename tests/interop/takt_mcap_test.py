@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Recordings and MCAP's own library: it reads ours, and we read its files. Recordings that kill -9 ends are read, too.
+
+usage: takt_mcap_test.py TAKT SOURCE PATIENT_ARM NPM_FOLDER [unittest arguments]
+
+The library comes from npm; without npm or a registry its tests are skipped.
+"""
+import csv, json, os, random, shutil, subprocess, sys, tempfile, time, unittest
+
+from robot_programs import program
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TAKT, SOURCE, ARM, NPM_FOLDER = map(os.path.abspath, sys.argv[1:5])
+PATIENCE = 120  # s
+PACKAGES = ["@mcap/core@2", "fzstd@0.1", "@foxglove/rosmsg@5", "@foxglove/rosmsg2-serialization@3"]
+KILLS = int(os.environ.get("TAKT_KILLS") or 5)
+SEED = int(os.environ.get("TAKT_SEED") or random.SystemRandom().randrange(2**32))
+
+
+def npm_packages():
+    """The folder with the packages, or None."""
+    modules = os.path.join(NPM_FOLDER, "node_modules")
+    if not os.path.isdir(os.path.join(modules, "@mcap", "core")):
+        if not shutil.which("npm") or not shutil.which("node"):
+            return None
+        os.makedirs(NPM_FOLDER, exist_ok=True)
+        command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", NPM_FOLDER, *PACKAGES]
+        try:
+            subprocess.run(command, capture_output=True, timeout=2 * PATIENCE, check=True)
+        except subprocess.SubprocessError:
+            return None
+    return modules
+
+
+class Recordings(unittest.TestCase):
+    def setUp(self):
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def takt(self, *words, status=0):
+        done = subprocess.run([TAKT, *words], capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def report(self, recording, *options):
+        """The summary and the rows of joints.csv."""
+        self.takt("report", recording, "--out", self.path("report"), *options)
+        with open(self.path("report/summary.json")) as file:
+            summary = json.load(file)
+        with open(self.path("report/joints.csv")) as file:
+            return summary, list(csv.DictReader(file))
+
+
+class PeerTest(Recordings):
+    def setUp(self):
+        super().setUp()
+        self.modules = npm_packages()
+        if self.modules is None:
+            self.skipTest("no npm packages")
+
+    def peer(self, action, path):
+        peer = ["node", os.path.join(HERE, "mcap_peer.js"), self.modules, action, path]
+        done = subprocess.run(peer, capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def test_the_peer_finds_every_message_by_index_and_in_order(self):
+        for options in ([], ["--uncompressed"]):
+            recording = self.path("run.mcap")
+            self.takt("run", f"{SOURCE}/examples/robots/mhubo.json", "--virtual-time", "--requests",
+                      f"{SOURCE}/examples/data/mhubo_requests.jsonl", "--record", recording, "--overwrite", *options)
+            found = json.loads(self.peer("read", recording))
+            _, rows = self.report(recording)
+            topics = found["topics"]
+            for topic in ("/joints/measured", "/joints/reference", "/joints/command", "/cycle"):
+                self.assertEqual(topics[topic], len(rows))
+            self.assertEqual(topics["/buses/right"], topics["/buses/left_and_waist"])
+            self.assertGreater(topics["/events"], 5)
+            self.assertEqual(found["statistics"], sum(topics.values()))
+            self.assertEqual(found["stream"], {"messages": sum(topics.values()), "done": True})
+            self.assertGreater(found["chunks"], 3)
+            self.assertEqual(found["metadata"]["takt_totals"]["dropped"], "0")
+            for joint, position in found["position"].items():
+                self.assertEqual(float(rows[-1][f"{joint}.measured_rad"]), position)
+
+    def test_files_of_the_peer_are_reported(self):
+        self.peer("write", self.path("other.mcap"))
+        summary, rows = self.report(self.path("other.mcap"))
+        self.assertEqual(len(rows), 200)
+        self.assertAlmostEqual(float(rows[199]["knee.measured_rad"]), 199 / 200)
+        self.assertAlmostEqual(float(rows[199]["time_s"]), 1.99)
+        self.assertEqual(rows[0]["elbow.command_rad"], "nan")
+        done = self.takt("report", self.path("other.mcap"), "--out", self.path("r"), "--topic", "/leg", status=2)
+        self.assertIn("the file has the topics /arm", done.stderr)
+
+
+class KillTest(Recordings):
+    def test_a_recording_can_be_read_up_to_its_last_second_after_kill_9(self):
+        choice = random.Random(SEED)
+        print(f"seed {SEED}", flush=True)
+        for number in range(KILLS):
+            recording = self.path(f"{number}.mcap")
+            with program(TAKT, "run", ARM, "--port", "0", "--record", recording, until="controllers: ") as robot:
+                began = time.monotonic()
+                time.sleep(choice.uniform(0, 3))
+                robot.kill()
+                lasted = time.monotonic() - began
+            with self.subTest(number=number, lasted=lasted):
+                done = self.takt("report", recording, "--out", self.path("report"))
+                self.assertIn("the recording was cut off", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[5:]], verbosity=2)
