@@ -4,6 +4,7 @@
 
 #include "takt/motion/error.hpp"
 #include "takt/motion/goal.hpp"
+#include "takt/robot/description_json.hpp"
 #include "takt/version.hpp"
 
 namespace takt::app {
@@ -44,6 +45,7 @@ record::Metadata describe_recording(const robot::RobotDescription& robot, std::s
 #undef TAKT_ADD_REASON
   metadata.takt_version = TAKT_VERSION;
   metadata.created = std::move(created);
+  metadata.description = robot::to_json(robot);
   return metadata;
 }
 

@@ -13,6 +13,7 @@
 #include "app/loop_host.hpp"
 #include "app/loop_recorder.hpp"
 #include "app/state_watch.hpp"
+#include "app/tape.hpp"
 #include "takt/app/error.hpp"
 #include "takt/app/shared_joints.hpp"
 #include "takt/controllers/registry.hpp"
@@ -31,6 +32,9 @@ class Observers final : public motion::LoopObserver {
   void add(motion::LoopObserver& observer) { observers_.push_back(&observer); }
   void before_cycle(Time now) noexcept override {
     for (motion::LoopObserver* observer : observers_) observer->before_cycle(now);
+  }
+  void on_inputs(const motion::LoopInputs& inputs) noexcept override {
+    for (motion::LoopObserver* observer : observers_) observer->on_inputs(inputs);
   }
   void on_event(const motion::Event& event) noexcept override {
     for (motion::LoopObserver* observer : observers_) observer->on_event(event);
@@ -67,23 +71,13 @@ void record_refusal(record::Lane& lane, Time now, const motion::Refusal& why) {
   lane.event(event);
 }
 
-/// A gateway that records the marks and rejected requests of a server in another process.
-motion::GatewayOptions gateway_options(record::Recorder* recorder) {
-  motion::GatewayOptions options;
-  if (recorder == nullptr) return options;
-  record::Lane& lane = recorder->server();
-  options.on_mark = [&lane](Time now, std::string_view text) { lane.mark(now, text); };
-  options.on_refusal = [&lane](Time now, const motion::Refusal& why) { record_refusal(lane, now, why); };
-  return options;
-}
-
 /// A motion server of this process, on a thread of its own.
 class OwnServer {
  public:
   OwnServer(const robot::RobotDescription& robot, motion::Channels& channels, ControllerCommands& commands,
-            record::Recorder* recorder)
+            motion::ServerOptions options)
       : server_(robot, channels.requests, channels.events, channels.state,
-                options(robot, commands, recorder)) {}
+                completed(std::move(options), commands)) {}
 
   /// The port on which it listens.
   [[nodiscard]] SetupResult<std::uint16_t> open(std::uint16_t port) {
@@ -100,9 +94,7 @@ class OwnServer {
   [[nodiscard]] const motion::ServerCounters& counters() const { return server_.counters(); }
 
  private:
-  [[nodiscard]] motion::ServerOptions options(const robot::RobotDescription& robot,
-                                              ControllerCommands& commands, record::Recorder* recorder) {
-    motion::ServerOptions options = recording_options(robot, recorder);
+  [[nodiscard]] motion::ServerOptions completed(motion::ServerOptions options, ControllerCommands& commands) {
     options.executor = std::ref(planner_);
     options.controllers = [&commands](const std::string& request) { return commands.request(request); };
     options.controllers_executor = std::ref(commander_);
@@ -147,17 +139,6 @@ bool is_file(const std::string& path) {
 
 }  // namespace
 
-motion::ServerOptions recording_options(const robot::RobotDescription& robot, record::Recorder* recorder) {
-  motion::ServerOptions options;
-  if (recorder == nullptr) return options;
-  record::Lane& lane = recorder->server();
-  options.on_mark = [&lane](Time now, std::string_view text) { lane.mark(now, text); };
-  options.on_refusal = [&lane, &robot](Time now, const motion::Rejection& why) {
-    record_refusal(lane, now, motion::to_refusal(why, robot));
-  };
-  return options;
-}
-
 struct Robot::Parts {
   Parts(robot::RobotDescription its_description, RobotOptions its_options)
       : description(std::move(its_description)), options(std::move(its_options)) {}
@@ -178,7 +159,8 @@ struct Robot::Parts {
     }
     if (auto opened = open_recording(); !opened) return opened;
     observers.add(watch);
-    loop.emplace(*options.clock, description, *options.hardware, channels, observers);
+    robot::Hardware& hardware = taped ? *taped : *options.hardware;
+    loop.emplace(*options.clock, description, hardware, channels, observers);
     auto opened = load_controllers();
     if (opened) opened = open_live();
     if (opened) opened = open_front();
@@ -201,9 +183,13 @@ struct Robot::Parts {
     if (!options.overwrite && is_file(path)) {
       return fail(Errc::recording_exists, path + " exists, and the option overwrite is not set");
     }
-    auto created = record::Recorder::create(path, recording_metadata(), options.recorder);
+    record::RecorderOptions how = options.recorder;
+    const std::size_t first_topic = how.topics.size();
+    for (record::Topic& topic : tape::topics()) how.topics.push_back(std::move(topic));
+    auto created = record::Recorder::create(path, recording_metadata(), how);
     if (!created) return tl::unexpected<SetupError>(std::move(created.error()));
     recorder = std::move(*created);
+    observers.add(taped.emplace(*options.hardware, *recorder, first_topic));
     observers.add(loop_recorder.emplace(description, recorder->loop(), devices.get()));
     if (options.drain_in_cycle) {
       observers.add(drain.emplace(*recorder));
@@ -257,14 +243,37 @@ struct Robot::Parts {
     return {};
   }
 
+  /// A server that records its clients' marks, its rejected requests, and what it hands to the loop.
+  motion::ServerOptions server_options() {
+    motion::ServerOptions made;
+    if (!recorder) return made;
+    made.on_mark = [this](Time now, std::string_view text) { recorder->server().mark(now, text); };
+    made.on_refusal = [this](Time now, const motion::Rejection& why) {
+      record_refusal(recorder->server(), now, motion::to_refusal(why, description));
+    };
+    made.on_hand_over = [this](Time now, const motion::Request& request) { taped->hand_over(now, request); };
+    return made;
+  }
+  /// A gateway that does so for a server in another process.
+  motion::GatewayOptions gateway_options() {
+    motion::GatewayOptions made;
+    if (!recorder) return made;
+    made.on_mark = [this](Time now, std::string_view text) { recorder->server().mark(now, text); };
+    made.on_refusal = [this](Time now, const motion::Refusal& why) {
+      record_refusal(recorder->server(), now, why);
+    };
+    made.on_hand_over = [this](Time now, const motion::Request& request) { taped->hand_over(now, request); };
+    return made;
+  }
+
   SetupResult<void> open_front() {
     if (!options.serve_at.empty()) {
-      host.emplace(description, channels, gateway_options(recorder.get()), gateway_thread(options.thread),
+      host.emplace(description, channels, gateway_options(), gateway_thread(options.thread),
                    options.serve_at);
       if (auto opened = host->open(); !opened) return opened;
       place = "serving at " + options.serve_at;
     } else if (options.port) {
-      server.emplace(description, channels, *commands, recorder.get());
+      server.emplace(description, channels, *commands, server_options());
       auto opened = server->open(*options.port);
       if (!opened) return tl::unexpected<SetupError>(std::move(opened.error()));
       port = *opened;
@@ -300,6 +309,7 @@ struct Robot::Parts {
   Observers observers;
   StateWatch watch;
   std::unique_ptr<record::Recorder> recorder;
+  std::optional<TapeRecorder> taped;
   std::optional<LoopRecorder> loop_recorder;
   std::optional<CycleDrain> drain;
   ComponentLibrary library;
@@ -344,6 +354,7 @@ robot::Manager& Robot::manager() noexcept { return parts_->loop->manager(); }
 ControllerCommands& Robot::controllers() noexcept { return *parts_->commands; }
 motion::Channels& Robot::channels() noexcept { return parts_->channels; }
 record::Recorder* Robot::recorder() noexcept { return parts_->recorder.get(); }
+motion::ServerOptions Robot::recording_options() { return parts_->server_options(); }
 void Robot::add_observer(motion::LoopObserver& observer) { parts_->observers.add(observer); }
 
 SetupResult<void> Robot::run(const std::function<void(const rt::ThreadSetup&)>& on_set_up) {

@@ -38,4 +38,14 @@ void read_rate(json::Object& object, json::Mistakes& mistakes, Placement& placem
   object.word<BudgetAction>("over_budget", placement.over_budget, actions);
 }
 
+json::Value rate_json(const Placement& placement) {
+  json::Value rate{{"divisor", placement.divisor}, {"phase", placement.phase}};
+  if (placement.budget > Duration(0))
+    rate["budget_us"] = static_cast<double>(placement.budget.count()) * 1e-3;
+  for (const auto& [word, action] : actions) {
+    if (action == placement.over_budget) rate["over_budget"] = word;
+  }
+  return rate;
+}
+
 }  // namespace takt::component

@@ -8,5 +8,7 @@ namespace takt::component {
 
 /// Reads "divisor", "phase", "budget_us" and "over_budget", which are all optional.
 void read_rate(json::Object& object, json::Mistakes& mistakes, Placement& placement);
+/// The same four keys.
+[[nodiscard]] json::Value rate_json(const Placement& placement);
 
 }  // namespace takt::component

@@ -95,6 +95,7 @@ void RequestGateway::finish(LinkEnd end) {
 }
 
 Duration RequestGateway::poll(Time now) {
+  now_ = now;
   see_server();
   if (serves()) {
     // Relaxed: a heartbeat, and no other data depends on it.
@@ -248,7 +249,10 @@ void RequestGateway::push_requests() {
   while (!pending_.empty()) {
     const Owned& owned = owned_[pending_.front()];
     const bool is_mine = owned.number != 0 && owned.session == session_;
-    if (!channels_->requests.try_push(pending_.front())) return;
+    if (channels_->requests.free_slots() == 0) return;
+    if (options_.on_hand_over) options_.on_hand_over(now_, *pending_.front());
+    static_cast<void>(
+        channels_->requests.try_push(pending_.front()));  // there is room: no other thread pushes
     pending_.pop_front();
     if (is_mine) ++handled_;
   }

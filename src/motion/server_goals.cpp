@@ -140,7 +140,9 @@ void Server::recall_outbox(Time now) {
 void Server::push_outbox(Time now) {
   while (!outbox_.empty()) {
     outbox_.front()->handed_over = now;
-    if (!requests_->try_push(outbox_.front())) return;
+    if (requests_->free_slots() == 0) return;
+    if (options_.on_hand_over) options_.on_hand_over(now, *outbox_.front());
+    static_cast<void>(requests_->try_push(outbox_.front()));  // there is room: no other thread pushes
     outbox_.pop_front();
   }
 }

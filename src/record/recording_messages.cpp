@@ -6,6 +6,20 @@
 #include "takt/version.hpp"
 
 namespace takt::record {
+namespace {
+
+/// The definition of a topic's messages. Items of lists have a type of their own: "robot/msg/Wrench" has
+/// "robot/WrenchItem".
+std::string topic_definition(const Topic& topic) {
+  if (topic.schema.empty()) return "uint8[] data\n";
+  const std::string fields = MessageForm(topic.schema).definition();
+  if (!topic.is_list) return fields;
+  const std::string package = topic.type.substr(0, topic.type.find('/'));
+  const std::string item = package + "/" + topic.type.substr(topic.type.rfind('/') + 1) + "Item";
+  return item + "[] items\n" + std::string(80, '=') + "\nMSG: " + item + "\n" + fields;
+}
+
+}  // namespace
 
 RecordingMessages::RecordingMessages(const Metadata& metadata, std::span<const Topic> topics)
     : robot_(metadata.robot),
@@ -19,10 +33,8 @@ RecordingMessages::RecordingMessages(const Metadata& metadata, std::span<const T
       commands_(joints_.size()),
       efforts_(joints_.size()),
       goals_(joints_.size()) {
-  for (const Topic& topic : topics) {
-    topics_.emplace_back(topic.schema);
-    is_opaque_.push_back(topic.schema.empty());
-  }
+  for (const Topic& topic : topics)
+    topics_.push_back({MessageForm(topic.schema), topic.schema.empty(), topic.is_list});
   define(metadata, topics);
 }
 
@@ -53,8 +65,7 @@ void RecordingMessages::define(const Metadata& metadata, std::span<const Topic> 
   const std::uint16_t bus = schema("takt/msg/Bus", forms_.bus.definition());
   for (const std::string& name : metadata.buses) channel(bus, "/buses/" + name);
   for (std::size_t i = 0; i < topics.size(); ++i) {
-    const std::string& text = is_opaque_[i] ? "uint8[] data\n" : topics_[i].definition();
-    channel(schema(topics[i].type, text), topics[i].topic);
+    channel(schema(topics[i].type, topic_definition(topics[i])), topics[i].topic);
   }
 }
 
@@ -148,12 +159,12 @@ void RecordingMessages::add_sample(ByteReader& reader, ChunkBuilder& chunk) {
   const auto header = read_fields<SampleHeader>(reader);
   const auto value = reader.bytes(reader.remaining());
   if (header.topic >= topics_.size()) return;
-  if (is_opaque_[header.topic])
-    writer_.numbers(value);
-  else if (value.size() == topics_[header.topic].size())
-    topics_[header.topic].write(writer_, value);
-  else
-    return;
+  const auto& [form, is_opaque, is_list] = topics_[header.topic];
+  const std::size_t count = is_opaque ? 0 : value.size() / form.size();
+  if (!is_opaque && (value.size() != count * form.size() || (count != 1 && !is_list))) return;
+  if (is_opaque) writer_.numbers(value);
+  if (is_list) writer_.number(static_cast<std::uint32_t>(count));
+  for (std::size_t i = 0; i < count; ++i) form.write(writer_, value.subspan(i * form.size(), form.size()));
   send(static_cast<std::uint16_t>(channels::first_bus + buses_ + header.topic), header.time, chunk);
 }
 

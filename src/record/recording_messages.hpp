@@ -79,6 +79,12 @@ class RecordingMessages {
   [[nodiscard]] std::uint64_t stops() const noexcept { return stops_; }
 
  private:
+  struct FurtherTopic {
+    MessageForm form;
+    bool is_opaque;
+    bool is_list;
+  };
+
   void define(const Metadata& metadata, std::span<const Topic> topics);
   [[nodiscard]] std::uint64_t log_time(Time time) const noexcept;
   void send(std::uint16_t channel, Time time, ChunkBuilder& chunk);
@@ -89,8 +95,7 @@ class RecordingMessages {
 
   McapDefinitions definitions_;
   MessageForms forms_;
-  std::vector<MessageForm> topics_;
-  std::vector<bool> is_opaque_;
+  std::vector<FurtherTopic> topics_;
   std::string robot_;
   std::vector<std::string> joints_;
   std::size_t buses_;

@@ -59,4 +59,19 @@ ControllerDescription read_controller(json::Object& object, json::Mistakes& mist
   return made;
 }
 
+json::Value controller_json(const ControllerDescription& controller) {
+  const ControllerConfig& config = controller.config;
+  json::Value made = component::rate_json({.divisor = config.divisor,
+                                           .phase = config.phase,
+                                           .budget = config.budget,
+                                           .over_budget = config.over_budget});
+  made["name"] = controller.name;
+  made["type"] = controller.type;
+  if (!config.fallbacks.empty()) made["fallbacks"] = config.fallbacks;
+  for (const component::Assignment& each : controller.parameters)
+    made["parameters"][each.parameter] = component::to_json(each.value);
+  made["start"] = controller.start;
+  return made;
+}
+
 }  // namespace takt::robot

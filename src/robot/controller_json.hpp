@@ -9,5 +9,7 @@ namespace takt::robot {
 
 /// Reads all keys of one controller, and finishes the object.
 [[nodiscard]] ControllerDescription read_controller(json::Object& object, json::Mistakes& mistakes);
+/// The inverse.
+[[nodiscard]] json::Value controller_json(const ControllerDescription& controller);
 
 }  // namespace takt::robot

@@ -6,6 +6,7 @@
 #include <string>
 #include <variant>
 
+#include "robot/controller_json.hpp"
 #include "robot/description_words.hpp"
 #include "takt/robot/description_json.hpp"
 #include "takt/robot/drive_protocol.hpp"
@@ -124,6 +125,9 @@ Json document_of(const RobotDescription& robot) {
     json["transmissions"] = list_of(
         robot.transmissions, [&](const auto& transmission) { return transmission_of(robot, transmission); });
   }
+  if (!robot.controllers.empty())
+    json["controllers"] = list_of(
+        robot.controllers, [](const ControllerDescription& each) { return Json(controller_json(each)); });
   return json;
 }
 

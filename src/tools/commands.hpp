@@ -26,6 +26,7 @@ void add_estop(CLI::App& app);
 void add_reset(CLI::App& app);
 void add_top(CLI::App& app);
 void add_ctl(CLI::App& app);
+void add_replay(CLI::App& app);
 void add_report(CLI::App& app);
 void add_shm(CLI::App& app);
 void add_dbc2hpp(CLI::App& app);

@@ -64,6 +64,7 @@ int main(int argc, char** argv) {
   takt::tools::add_reset(app);
   takt::tools::add_top(app);
   takt::tools::add_ctl(app);
+  takt::tools::add_replay(app);
   takt::tools::add_report(app);
   takt::tools::add_shm(app);
   takt::tools::add_dbc2hpp(app);

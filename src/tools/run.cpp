@@ -338,7 +338,7 @@ int run_in_virtual_time(robot::RobotDescription description, const RunOptions& o
   if (!created) return fails(created.error(), exit_code_of(created.error()));
   app::Robot& robot = **created;
   motion::Channels& channels = robot.channels();
-  motion::ServerOptions serving = app::recording_options(robot.description(), robot.recorder());
+  motion::ServerOptions serving = robot.recording_options();
   serving.controllers = [&robot](const std::string& request) { return robot.controllers().request(request); };
   motion::Server server(robot.description(), channels.requests, channels.events, channels.state,
                         std::move(serving));

@@ -137,6 +137,26 @@ TEST_CASE("a description that is written and loaded again is the same") {
   CHECK(to_json(again) == text);
 }
 
+TEST_CASE("controllers are written with all that a file may say of them") {
+  Json robot = gripper();
+  robot["controllers"] = Json::parse(R"([{"name": "hold", "type": "HoldController", "start": false},
+      {"name": "pid", "type": "PidController", "divisor": 4, "phase": 1, "budget_us": 250,
+       "over_budget": "deactivate", "fallbacks": ["hold"],
+       "parameters": {"gain": 2.5, "on": true, "count": 3, "name": "x", "list": [1.5, 2]}}])");
+  const std::string text = to_json(loaded(robot.dump()));
+  const RobotDescription again = loaded(text);
+  REQUIRE(again.controllers.size() == 2);
+  CHECK_FALSE(again.controllers[0].start);
+  const ControllerDescription& pid = again.controllers[1];
+  CHECK(pid.config.divisor == 4);
+  CHECK(pid.config.phase == 1);
+  CHECK(pid.config.budget == std::chrono::microseconds(250));
+  CHECK(pid.config.over_budget == component::BudgetAction::deactivate);
+  CHECK(pid.config.fallbacks == std::vector<std::string>{"hold"});
+  CHECK(pid.parameters.size() == 5);
+  CHECK(to_json(again) == text);
+}
+
 TEST_CASE("the robots that ship survive being written") {
   for (const char* name : {"arm6", "mhubo"}) {
     const auto robot =

@@ -20,6 +20,7 @@ enum class Errc : std::uint16_t {
   bad_description = 8,
   no_such_bus = 9,
   recording_exists = 10,
+  not_replayable = 11,
 };
 
 /// Returns this room's number, for Error.
@@ -48,6 +49,8 @@ enum class Errc : std::uint16_t {
       return "the robot has no bus of this name";
     case Errc::recording_exists:
       return "another recording is there";
+    case Errc::not_replayable:
+      return "the recording cannot be replayed";
   }
   return "unknown app error";
 }

@@ -113,6 +113,9 @@ class Robot {
   [[nodiscard]] motion::Channels& channels() noexcept;
   /// The recorder; null without a recording.
   [[nodiscard]] record::Recorder* recorder() noexcept;
+  /// Options of a caller's motion server that records its clients' marks, its rejected requests, and what it
+  /// hands to the loop. Without a recording, the default options. The robot must outlive the server.
+  [[nodiscard]] motion::ServerOptions recording_options();
   /// Adds an observer, which the loop's thread calls in each cycle, in the order of addition. Call it before
   /// run(). The observer must outlive run().
   void add_observer(motion::LoopObserver& observer);
@@ -144,11 +147,6 @@ class Robot {
   explicit Robot(std::unique_ptr<Parts> parts) noexcept;
   std::unique_ptr<Parts> parts_;
 };
-
-/// Options of a caller's motion server that records its clients' marks and its rejected requests. With a null
-/// recorder, the default options. Both must outlive the server.
-[[nodiscard]] motion::ServerOptions recording_options(const robot::RobotDescription& robot,
-                                                      record::Recorder* recorder);
 
 /// The reason of an event as text, with its code for programs: "RSP: a drive does not answer (...)
 /// [drive_silent]".

@@ -27,6 +27,14 @@
 
 namespace takt::motion {
 
+/// All that enters one cycle besides the readings of the devices and the time.
+struct LoopInputs {
+  std::uint64_t cycle = 0;     ///< rt::Tick::index
+  std::uint32_t requests = 0;  ///< taken from the ring in this cycle
+  bool shut_down = false;      ///< Loop::shut_down() was called before
+  bool reset = false;          ///< Loop::reset() was called since the cycle before
+};
+
 /// Observes a loop from inside its thread: a simulation that steps, or a recorder. The loop calls every
 /// function on its own thread, so each must be real-time safe.
 class LoopObserver {
@@ -37,6 +45,8 @@ class LoopObserver {
 
   /// Called first in the cycle that is due at `now`.
   virtual void before_cycle(Time now) noexcept = 0;
+  /// Called when all inputs are known, before the cycle computes.
+  virtual void on_inputs(const LoopInputs& /*inputs*/) noexcept {}
   /// Called with the result of the cycle, before the loop publishes it.
   virtual void after_cycle(const Snapshot& snapshot) noexcept = 0;
   /// Called for each event of the cycle that the events ring took.
@@ -81,10 +91,16 @@ class Loop {
     auto beat = rt::PeriodicLoop<C>::create(*clock_, beat_);
     if (!beat) return fail(beat.error());
     component::BudgetClockOf<C> budgets(*clock_);
-    if (const Status status = begin(clock_->now()); !status) return status;
-    manager_.context().set_budget_clock(&budgets);
-    manager_.context().set_loop_statistics(&beat->statistics());
-    beat->run([this](const rt::Tick& tick) noexcept { return cycle(tick); });
+    Status begun;
+    beat->run([&](const rt::Tick& tick) noexcept {
+      if (runs_) return cycle(tick);
+      begun = begin(tick.due);
+      if (!begun) return rt::Verdict::stop;
+      manager_.context().set_budget_clock(&budgets);
+      manager_.context().set_loop_statistics(&beat->statistics());
+      return cycle(tick);
+    });
+    if (!begun) return begun;
     manager_.context().set_budget_clock(nullptr);
     manager_.context().set_loop_statistics(nullptr);
     end();
@@ -108,17 +124,22 @@ class Loop {
   /// Runs one cycle, for a caller that keeps the period itself. Its first cycle makes its thread the
   /// manager's. Returns Verdict::stop once the robot is down.
   rt::Verdict cycle(const rt::Tick& tick) noexcept {
-    if (!runs_ && !begin(tick.woke)) return rt::Verdict::stop;
+    if (!runs_ && !begin(tick.due)) return rt::Verdict::stop;
     observer_->before_cycle(tick.due);
-    if (shutdown_asked_.load(std::memory_order_relaxed)) cycle_.shut_down();
+    LoopInputs inputs{.cycle = tick.index};
+    inputs.shut_down = shutdown_asked_.load(std::memory_order_relaxed);
+    if (inputs.shut_down) cycle_.shut_down();
     cycle_.begin(tick.due, tick.woke - std::exchange(last_woke_, tick.woke), tick.missed);
     // One that comes in between is served by this one.
-    if (reset_asked_.load(std::memory_order_relaxed)) {
+    inputs.reset = reset_asked_.load(std::memory_order_relaxed);
+    if (inputs.reset) {
       reset_asked_.store(false, std::memory_order_relaxed);
       cycle_.reset();
     }
     Request* request = nullptr;
-    while (cycle_.accepts_requests() && channels_->requests.try_pop(request)) cycle_.submit(*request);
+    for (; cycle_.accepts_requests() && channels_->requests.try_pop(request); ++inputs.requests)
+      cycle_.submit(*request);
+    observer_->on_inputs(inputs);
     cycle_.advance();
     const Time written = clock_->now();
     publish(tick);

@@ -46,6 +46,8 @@ struct GatewayOptions {
   /// gateway. Argument `now`: the time at which they arrive here.
   std::function<void(Time now, std::string_view text)> on_mark;
   std::function<void(Time now, const Refusal& why)> on_refusal;
+  /// Each request, right before the loop can take it, in that order.
+  std::function<void(Time now, const Request& request)> on_hand_over{};
 };
 
 /// Why a link ended.
@@ -134,6 +136,7 @@ class RequestGateway {
   GoalId before_ = 0;  ///< goals up to this number belong to earlier links
   GoalId latest_ = 0;  ///< the highest number of all
 
+  Time now_{};  ///< of the last poll()
   std::unordered_map<const Request*, Owned> owned_;
   std::deque<Request*> pending_;    ///< not yet in the loop's ring
   std::deque<LinkEvent> outgoing_;  ///< not yet in the link

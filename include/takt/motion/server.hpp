@@ -100,6 +100,8 @@ struct ServerOptions {
   /// itself. The loop's events report what the loop refuses.
   std::function<void(Time now, std::string_view text)> on_mark;
   std::function<void(Time now, const Rejection& why)> on_refusal;
+  /// Callback on the server's thread: each request, right before the loop can take it, in that order.
+  std::function<void(Time now, const Request& request)> on_hand_over{};
   /// Answers "controllers" requests. Null: they are rejected (no_controllers).
   ControllersDesk controllers;
   /// Runs `controllers`, one request at a time. The default runs it inside received() and poll().

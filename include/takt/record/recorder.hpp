@@ -97,6 +97,19 @@ class Lane {
     });
   }
 
+  /// Records a list of values of such a topic, whose Topic::is_list is set: `at(i)` for each i below `count`.
+  template <class T, class At>
+  void samples(std::size_t topic, Time time, std::size_t count, At&& at) noexcept {
+    append(RecordType::sample, fields_size<SampleHeader>() + count * sizeof(T),
+           [&](ByteWriter& writer) noexcept {
+             write_fields(writer, SampleHeader{time, static_cast<std::uint16_t>(topic)});
+             for (std::size_t i = 0; i < count; ++i) {
+               const T value = at(i);
+               writer.bytes({reinterpret_cast<const std::uint8_t*>(&value), sizeof(T)});
+             }
+           });
+  }
+
   /// Records lost because the ring was full. Any thread may call it.
   // relaxed: the count publishes no other data.
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
@@ -132,6 +145,7 @@ struct Topic {
   std::string type;   ///< "robot/msg/Reference"
   /// shm::schema_text<T>(). Empty: any bytes, as "uint8[] data". Must outlive the recorder.
   std::string_view schema{};
+  bool is_list = false;  ///< a message holds any number of values, as "items"
 };
 
 /// How a recording is written.

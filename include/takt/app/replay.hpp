@@ -1,0 +1,67 @@
+// Repeats a recorded run: the devices give again what was read, at the recorded times, and the requests come
+// in the recorded cycles. The same controllers then give the same commands, bit for bit. Other controllers,
+// or other gains, give a first difference: what would the new controller have done.
+//
+//     auto recording = takt::record::Reader::open("run.mcap");
+//     auto result = takt::app::replay(*recording, {});
+//     if (result && result->difference) std::puts(result->difference->text().c_str());
+//
+// The recorded readings do not react to other commands. So a difference is true in its first cycle, and a
+// hint after that.
+//
+// A recording of takt run, or of app::Robot, has all that is needed, from its first cycle on. It lacks
+// requests to controllers (takt ctl), values of component ports from outside, and processes that command
+// joints through shared memory. A run with such requests differs from its replay. Component budgets are not
+// enforced.
+//
+// Not real-time safe.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "takt/app/robot.hpp"
+#include "takt/core/setup_error.hpp"
+#include "takt/core/time.hpp"
+#include "takt/record/reader.hpp"
+
+namespace takt::app {
+
+/// Options of replay().
+struct ReplayOptions {
+  /// Recorded seconds per second; 0: as fast as possible.
+  double speed = 0;
+  /// Another description than the recorded one. It has the same joints and period.
+  std::optional<robot::RobotDescription> robot{};
+  /// Plug-ins, controllers and the recording of the replay itself. The other options are the replay's own.
+  RobotOptions options{};
+};
+
+/// One number of a command that is not the recorded one.
+struct ReplayDifference {
+  std::uint64_t cycle = 0;  ///< from 0
+  Time time{};              ///< nominal time of the cycle
+  std::string joint;
+  std::string field;    ///< "position", "velocity", "acceleration", "effort", "want_power", ...
+  double value = 0;     ///< of the replay
+  double expected = 0;  ///< recorded
+
+  /// "cycle 1200 at 6.000 s, joint RSP: position 0.5, recorded 0.25", with all digits.
+  [[nodiscard]] std::string text() const;
+};
+
+/// The result of a replay.
+struct ReplayResult {
+  std::uint64_t cycles = 0;                      ///< compared
+  std::uint64_t differing = 0;                   ///< of these
+  std::optional<ReplayDifference> difference{};  ///< the first
+  std::optional<record::EndTotals> recorded{};   ///< of the replay's own recording
+};
+
+/// Replays a recording that was just opened. Errors: those of record::Reader and of Robot::create();
+/// not_replayable, which says what the recording lacks, or which joint of the robot is another.
+[[nodiscard]] SetupResult<ReplayResult> replay(record::Reader& recording, ReplayOptions options);
+
+}  // namespace takt::app

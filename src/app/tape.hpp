@@ -1,0 +1,116 @@
+// The further topics of a recording. A run can be repeated from them bit for bit: they have the readings of
+// the devices, the commands to them, and what came from outside in each cycle. The times of the cycles are in
+// the topic /cycle.
+//
+//   /devices/read    takt/msg/DeviceRead: the feedback of each joint
+//   /devices/write   takt/msg/DeviceWrite: the command of each joint
+//   /loop/inputs     takt/msg/LoopInputs
+//   /requests        takt/msg/Request: records of motion/request_message.hpp, as the loop could take them
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "takt/core/fields.hpp"
+#include "takt/motion/loop.hpp"
+#include "takt/motion/request.hpp"
+#include "takt/record/recorder.hpp"
+#include "takt/robot/hardware.hpp"
+
+namespace takt::app {
+
+/// robot::JointFeedback in a recording.
+struct TapedFeedback {
+  double position = 0;
+  double velocity = 0;
+  double effort = 0;
+  Time stamp{};
+  std::uint32_t fault = 0;
+  std::uint8_t heard = 0;
+  std::uint8_t drive = 0;
+  std::uint8_t mode = 0;
+
+  TAKT_FIELDS(TapedFeedback, position, velocity, effort, stamp, fault, heard, drive, mode)
+  explicit operator robot::JointFeedback() const noexcept;
+};
+[[nodiscard]] TapedFeedback taped(const robot::JointFeedback& feedback) noexcept;
+
+/// JointCommand in a recording.
+struct TapedCommand {
+  double position = 0;
+  double velocity = 0;
+  double acceleration = 0;
+  double effort = 0;
+  std::uint8_t want_power = 0;
+  std::uint8_t clear_fault = 0;
+  std::uint8_t mode = 0;
+
+  TAKT_FIELDS(TapedCommand, position, velocity, acceleration, effort, want_power, clear_fault, mode)
+};
+[[nodiscard]] TapedCommand taped(const JointCommand& command) noexcept;
+
+/// motion::LoopInputs in a recording.
+struct TapedInputs {
+  Time time{};
+  std::uint64_t cycle = 0;
+  std::uint32_t requests = 0;
+  std::uint8_t shut_down = 0;
+  std::uint8_t reset = 0;
+
+  TAKT_FIELDS(TapedInputs, time, cycle, requests, shut_down, reset)
+};
+
+/// The topics, which follow those of the caller in RecorderOptions::topics.
+namespace tape {
+enum Topic : std::size_t { read, write, inputs, requests };
+inline constexpr const char* names[] = {"/devices/read", "/devices/write", "/loop/inputs", "/requests"};
+[[nodiscard]] std::vector<record::Topic> topics();
+}  // namespace tape
+
+/// Puts a run on the tape. Real-time safe after construction, except hand_over().
+class TapeRecorder final : public robot::Hardware, public motion::LoopObserver {
+ public:
+  /// Reads and writes through `hardware`. `first_topic`: the index of tape::read. Everything must outlive
+  /// this.
+  TapeRecorder(robot::Hardware& hardware, record::Recorder& recorder, std::size_t first_topic)
+      : hardware_(&hardware), lane_(&recorder.loop()), server_(&recorder.server()), first_(first_topic) {}
+
+  void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override {
+    hardware_->read(now, feedback);
+    now_ = now;
+    lane_->samples<TapedFeedback>(first_ + tape::read, now, feedback.size(),
+                                  [&](std::size_t i) noexcept { return taped(feedback[i]); });
+  }
+  void write(Time now, std::span<const JointCommand> commands) noexcept override {
+    lane_->samples<TapedCommand>(first_ + tape::write, now, commands.size(),
+                                 [&](std::size_t i) noexcept { return taped(commands[i]); });
+    hardware_->write(now, commands);
+  }
+  [[nodiscard]] robot::HardwareCounters counters() const noexcept override { return hardware_->counters(); }
+  [[nodiscard]] std::uint64_t starved(std::size_t joint) const noexcept override {
+    return hardware_->starved(joint);
+  }
+  void ask_identity() noexcept override { hardware_->ask_identity(); }
+  [[nodiscard]] std::string identity(std::size_t joint) const override { return hardware_->identity(joint); }
+
+  void before_cycle(Time) noexcept override {}
+  void on_inputs(const motion::LoopInputs& inputs) noexcept override;
+  void after_cycle(const motion::Snapshot&) noexcept override {}
+  void on_event(const motion::Event&) noexcept override {}
+
+  /// Records a request. On the server's thread, right before the loop can take it.
+  void hand_over(Time now, const motion::Request& request);
+
+ private:
+  robot::Hardware* hardware_;
+  record::Lane* lane_;
+  record::Lane* server_;
+  std::size_t first_;
+  Time now_{};
+  std::uint64_t handed_over_ = 0;  ///< of the server's thread
+};
+
+}  // namespace takt::app
