@@ -67,10 +67,10 @@ std::vector<Assignment> assignments_from_json(const json::Value& value, const st
 std::string values_to_json(const ParameterSet& parameters) {
   json::Value object = json::Value::object();
   for (const Assignment& one : parameters.values()) object[one.parameter] = to_json(one.value);
-  return object.dump();
+  return json::to_text(object);
 }
 
-std::string parameters_to_json(const ParameterSet& parameters) { return to_json(parameters).dump(); }
+std::string parameters_to_json(const ParameterSet& parameters) { return json::to_text(to_json(parameters)); }
 
 SetupResult<std::vector<Assignment>> assignments_from_json(std::string_view text) {
   const auto document = json::parse(text);

@@ -184,10 +184,14 @@ std::string child(std::string_view where, std::string_view key) {
 
 std::string child(std::string_view where, std::size_t index) { return fmt::format("{}/{}", where, index); }
 
+std::string to_text(const Value& value) {
+  return value.dump(-1, ' ', false, Value::error_handler_t::replace);
+}
+
 std::string text_of(const Value& value) {
   if (value.is_structured()) return std::string(type_of(value));
   constexpr std::size_t longest = 40;  // a hostile word is not echoed at full length
-  std::string text = value.dump(-1, ' ', true);
+  std::string text = value.dump(-1, ' ', true, Value::error_handler_t::replace);
   if (text.size() > longest) text.replace(longest, std::string::npos, "...");
   return text;
 }

@@ -76,6 +76,9 @@ struct Range {
   static constexpr Range between(double least, double most) { return {least, most, false}; }
 };
 
+/// The JSON text of a value. Bytes that are not UTF-8 are replaced: texts of others may hold any.
+[[nodiscard]] std::string to_text(const Value& value);
+
 /// A value as text, for messages: a number or a word itself, otherwise its type.
 std::string text_of(const Value& value);
 

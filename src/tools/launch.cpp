@@ -278,13 +278,13 @@ class Supervisor {
   }
 
   static std::string refuse_name(std::string_view name) {
-    return json::Value{{"ok", false}, {"error", fmt::format("there is no component \"{}\"", name)}}.dump();
+    return json::to_text({{"ok", false}, {"error", fmt::format("there is no component \"{}\"", name)}});
   }
 
   [[nodiscard]] std::string ask(const std::string& process, std::string_view line) const {
     const auto answer =
         app::ask(app::control_path(description_.name, process), line, std::chrono::seconds(5));
-    return answer ? *answer : json::Value{{"ok", false}, {"error", answer.error().message}}.dump();
+    return answer ? *answer : json::to_text({{"ok", false}, {"error", answer.error().message}});
   }
 
   static bool is_ok(const std::string& answer) {
@@ -342,7 +342,7 @@ class Supervisor {
         for (const json::Value& row : (*one)[key]) all[key].push_back(row);
       }
     }
-    return all.dump();
+    return json::to_text(all);
   }
 
   const app::SystemDescription& description_;
