@@ -8,10 +8,9 @@
 
 namespace takt::record {
 
-/// Error codes of this room.
+/// Error codes of this room. Their numbers are never reused; 2 and 10 are gone.
 enum class Errc : std::uint16_t {
   not_a_recording = 1,
-  unsupported_compression = 2,
   metadata_too_long = 3,
   bad_metadata = 4,
   record_too_long = 5,
@@ -19,7 +18,6 @@ enum class Errc : std::uint16_t {
   time_out_of_range = 7,
   time_not_rising = 8,
   data_after_end = 9,
-  checksum_mismatch = 10,
   cannot_open = 11,
   read_failed = 12,
   write_failed = 13,
@@ -31,6 +29,8 @@ enum class Errc : std::uint16_t {
   other_schema = 19,
   no_joint_states = 20,
   bad_topic = 21,
+  unsupported_compression = 22,
+  checksum_mismatch = 23,
 };
 
 /// The room of these codes, for core/error.hpp.
