@@ -1,6 +1,6 @@
-// The further topics of a recording. A run can be repeated from them bit for bit: they have the readings of
-// the devices, the commands to them, and what came from outside in each cycle. The times of the cycles are in
-// the topic /cycle.
+// The further topics of a recording, from which a run can be repeated bit for bit. They have the readings of
+// the devices, the commands to them, and the inputs of each cycle. The times of the cycles are in the topic
+// /cycle.
 //
 //   /devices/read    takt/msg/DeviceRead: the feedback of each joint
 //   /devices/write   takt/msg/DeviceWrite: the command of each joint
