@@ -1,5 +1,5 @@
-// Fuzzes the commands to controllers, one a line, in words and in JSON. Each answer is JSON, and each error has
-// a message. A refused command changes nothing.
+// Fuzzes the commands to controllers, one a line, in words and in JSON. Each answer is JSON, and each error
+// has a message. A refused command changes nothing.
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
