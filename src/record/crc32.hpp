@@ -9,6 +9,27 @@
 
 namespace takt::record {
 
+namespace detail {
+
+using CrcTables = std::array<std::array<std::uint32_t, 256>, 8>;
+
+constexpr CrcTables make_crc_tables() noexcept {
+  CrcTables tables{};
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    std::uint32_t crc = i;
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ ((crc & 1) != 0 ? 0xEDB88320u : 0u);
+    tables[0][i] = crc;
+  }
+  for (std::size_t t = 1; t < tables.size(); ++t) {
+    for (std::size_t i = 0; i < 256; ++i)
+      tables[t][i] = tables[t - 1][i] >> 8 ^ tables[0][tables[t - 1][i] & 0xFF];
+  }
+  return tables;
+}
+inline constexpr CrcTables crc_tables = make_crc_tables();
+
+}  // namespace detail
+
 /// Adds up bytes in pieces. Takes eight bytes a step, by eight tables (M. Kounavis and F. Berry, "A
 /// Systematic Approach to Building High Performance Software-Based CRC Generators", 2005).
 class Crc32 {
@@ -28,31 +49,13 @@ class Crc32 {
   [[nodiscard]] constexpr std::uint32_t value() const noexcept { return ~state_; }
 
  private:
-  using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
-
-  static constexpr Tables make_tables() noexcept {
-    Tables tables{};
-    for (std::uint32_t i = 0; i < 256; ++i) {
-      std::uint32_t crc = i;
-      for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ ((crc & 1) != 0 ? 0xEDB88320u : 0u);
-      tables[0][i] = crc;
-    }
-    for (std::size_t t = 1; t < tables.size(); ++t) {
-      for (std::size_t i = 0; i < 256; ++i)
-        tables[t][i] = tables[t - 1][i] >> 8 ^ tables[0][tables[t - 1][i] & 0xFF];
-    }
-    return tables;
-  }
   static constexpr std::uint32_t word(const std::uint8_t* bytes) noexcept {
     return std::uint32_t{bytes[0]} | std::uint32_t{bytes[1]} << 8 | std::uint32_t{bytes[2]} << 16 |
            std::uint32_t{bytes[3]} << 24;
   }
   static constexpr std::uint32_t table(std::size_t which, std::uint32_t index) noexcept {
-    constexpr const Tables& tables = tables_of<0>;
-    return tables[which][index & 0xFF];
+    return detail::crc_tables[which][index & 0xFF];
   }
-  template <int>
-  static inline constexpr Tables tables_of = make_tables();
 
   std::uint32_t state_ = 0xFFFFFFFF;
 };

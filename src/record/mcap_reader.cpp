@@ -84,7 +84,7 @@ SetupResult<bool> McapReader::skip(std::uint64_t size) {
   constexpr std::uint64_t step = std::uint64_t{1} << 20;
   for (std::uint64_t left = size; left > 0;) {
     const std::uint64_t part = std::min(left, step);
-    const auto whole = fill(static_cast<std::size_t>(part));
+    auto whole = fill(static_cast<std::size_t>(part));
     if (!whole || !*whole) return whole;
     crc_.add(record_);
     left -= part;

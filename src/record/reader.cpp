@@ -108,7 +108,8 @@ SetupResult<void> Reader::Messages::begin_foreign(const OpenMcap& open, const Re
     if (*message == nullptr) break;
     outline.take(*whole, **message);
   }
-  auto again = whole ? open() : std::move(whole);
+  if (!whole) return tl::unexpected<SetupError>(std::move(whole.error()));
+  auto again = open();
   if (!again) return tl::unexpected<SetupError>(std::move(again.error()));
   auto found = outline.metadata(*whole);
   if (!found) return tl::unexpected<SetupError>(std::move(found.error()));

@@ -64,7 +64,7 @@ bool RecordingFile::write(const PackedChunk& chunk) {
   return true;
 }
 
-void RecordingFile::finish(McapMetadata last) {
+void RecordingFile::finish(const McapMetadata& last) {
   static_cast<void>(write_whole(mcap_->end(last)));
   // The system may report a full disk only here.
   if (std::fclose(file_.release()) != 0) fail_with(errno);

@@ -33,7 +33,7 @@ class RecordingFile {
   /// Returns false if the chunk did not fit: then it is not in the file, as if it had not been.
   [[nodiscard]] bool write(const PackedChunk& chunk);
   /// Completes and closes the file, with this metadata at its end.
-  void finish(McapMetadata last);
+  void finish(const McapMetadata& last);
 
   /// The first error, with the file's name.
   [[nodiscard]] const std::optional<std::string>& failure() const noexcept { return failure_; }

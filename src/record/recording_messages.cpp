@@ -12,7 +12,7 @@ namespace {
 /// "robot/WrenchItem".
 std::string topic_definition(const Topic& topic) {
   if (topic.schema.empty()) return "uint8[] data\n";
-  const std::string fields = MessageForm(topic.schema).definition();
+  std::string fields = MessageForm(topic.schema).definition();
   if (!topic.is_list) return fields;
   const std::string package = topic.type.substr(0, topic.type.find('/'));
   const std::string item = package + "/" + topic.type.substr(topic.type.rfind('/') + 1) + "Item";
