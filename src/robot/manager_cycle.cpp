@@ -11,6 +11,23 @@ namespace takt::robot {
 using component::ComponentState;
 using component::Transition;
 
+namespace {
+
+/// A drive that reports NaN or infinity has reported nothing. So it falls silent, in time.
+void keep_finite(JointFeedback& now, const JointFeedback& before) noexcept {
+  // x - x is 0 for a finite x, and NaN for any other.
+  const double sum =
+      (now.position - now.position) + (now.velocity - now.velocity) + (now.effort - now.effort);
+  if (sum == 0) return;
+  now.position = before.position;
+  now.velocity = before.velocity;
+  now.effort = before.effort;
+  now.stamp = before.stamp;
+  now.heard = before.heard;
+}
+
+}  // namespace
+
 Status Manager::start(Time now) noexcept {
   if (const Status status = device_context_.start(now); !status) return status;
   if (const Status status = controllers_.start(now); !status) {
@@ -54,24 +71,18 @@ void Manager::begin(Time now, Duration measured, std::uint64_t missed) noexcept 
   }
   move_mimics();
   const auto fault = supervisor_.begin(feedback_, missed, references_);
+  if (supervisor_.any_restarts()) restart_joints();
+  if (fault) suspend();
+  if (suspended_ && supervisor_.state() == RobotState::ready) resume();
+}
+
+void Manager::restart_joints() noexcept {
   for (Joint& joint : joints_) {
     if (!supervisor_.restarts(joint.index_)) continue;
     joint.reference_ = {joint.feedback_->position, 0, 0};
     joint.stop_.end();
     joint.driven_ = joint.was_driven_ = false;
   }
-  if (fault) suspend();
-  if (suspended_ && supervisor_.state() == RobotState::ready) resume();
-}
-
-/// A drive that reports NaN or infinity has reported nothing. So it falls silent, in time.
-void Manager::keep_finite(JointFeedback& now, const JointFeedback& before) noexcept {
-  if (std::isfinite(now.position) && std::isfinite(now.velocity) && std::isfinite(now.effort)) return;
-  now.position = before.position;
-  now.velocity = before.velocity;
-  now.effort = before.effort;
-  now.stamp = before.stamp;
-  now.heard = before.heard;
 }
 
 void Manager::move_mimics() noexcept {
@@ -390,7 +401,7 @@ void Manager::move(Joint& joint) noexcept {
 bool Manager::obey(Joint& joint) noexcept {
   const Joint::Wanted& wanted = joint.wanted_;
   MotionState& reference = joint.reference_;
-  if (!std::isfinite(wanted.effort) || !trajectory::check_state(wanted.motion)) return false;
+  if (!std::isfinite(wanted.effort) || !trajectory::is_in_domain(wanted.motion)) return false;
   joint.sent_mode_ = joint.mode_;
   joint.effort_ = std::clamp(wanted.effort, -joint.limits_.effort, joint.limits_.effort);
   if (joint.mode_ == CommandMode::effort) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "takt/trajectory/tolerances.hpp"
 
@@ -26,7 +27,8 @@ Supervisor::Supervisor(const RobotDescription& robot)
       feedback_(robot.joints.size()) {
   for (std::size_t i = 0; i < joints_.size(); ++i) {
     joints_[i].max_velocity = robot.joints[i].limits.velocity;
-    joints_[i].following_error = robot.joints[i].following_error;
+    const double allowed = robot.joints[i].following_error;
+    joints_[i].following_error = allowed > 0 ? allowed : std::numeric_limits<double>::infinity();
     joints_[i].safe = robot.joints[i].safe;
   }
 }
@@ -59,8 +61,9 @@ void Supervisor::take(std::span<const JointFeedback> feedback) noexcept {
     const bool is_news = !feedback_[i].heard || feedback[i].stamp != feedback_[i].stamp;
     if (feedback[i].heard && is_news) joints_[i].answered = cycle_;
     feedback_[i] = feedback[i];
-    joints_[i].restarts = false;
   }
+  if (!std::exchange(any_restarts_, false)) return;
+  for (Joint& joint : joints_) joint.restarts = false;
 }
 
 std::optional<RobotFault> Supervisor::watch_loop(std::uint64_t missed) noexcept {
@@ -90,6 +93,7 @@ void Supervisor::watch_start(std::span<const MotionState> references) noexcept {
       // A drive's reference begins where its joint stands, and only once it stands. A drive that held its
       // joint all the time keeps its reference.
       joint.settled = joint.restarts = !(std::abs(feedback_[i].velocity) > standstill * joint.max_velocity);
+      any_restarts_ = any_restarts_ || joint.restarts;
     }
     all_settled = all_settled && joint.settled;
   }
@@ -126,14 +130,19 @@ std::optional<RobotFault> Supervisor::fault_of(std::size_t joint,
 
 std::optional<RobotFault> Supervisor::watch_drives(bool was_ready,
                                                    std::span<const MotionState> references) noexcept {
+  // The common case of fault_of(), in few instructions.
+  const auto is_well = [this](const Joint& joint, const JointFeedback& seen, const MotionState& reference) {
+    return seen.drive == DriveState::ready && seen.heard && cycle_ - joint.answered < silence_limit_ &&
+           std::abs(reference.position - seen.position) <= joint.following_error;
+  };
   std::optional<RobotFault> first;
   for (std::size_t i = 0; i < joints_.size(); ++i) {
     Joint& joint = joints_[i];
-    if (!joint.powered) continue;
+    if (!joint.powered || is_well(joint, feedback_[i], references[i])) continue;
     const auto fault = fault_of(i, references[i]);
     if (!fault) continue;
     if (!first) first = fault;
-    joint.restarts = true;
+    joint.restarts = any_restarts_ = true;
     // A joint that was pushed off its reference holds its measured position. A joint that does not answer or
     // obey is powered off, and so is one that leaves its reference again during the stop. The other joints
     // brake.

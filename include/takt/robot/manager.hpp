@@ -288,9 +288,9 @@ class Manager {
 
   // the cycle
   void adopt(std::vector<CommandCell>& cells) noexcept;
-  static void keep_finite(JointFeedback& now, const JointFeedback& before) noexcept;
   void read_devices() noexcept;
   void move_mimics() noexcept;
+  void restart_joints() noexcept;
   void retry(DeviceRow& row) noexcept;
   void lose(DeviceRow& row) noexcept;
   void suspend() noexcept;

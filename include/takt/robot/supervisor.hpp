@@ -99,6 +99,8 @@ class Supervisor {
                                                 std::span<const MotionState> references) noexcept;
   /// Whether the joint's reference is the measured position, at rest, from this cycle on.
   [[nodiscard]] bool restarts(std::size_t joint) const noexcept { return joints_[joint].restarts; }
+  /// Whether one of the joints restarts.
+  [[nodiscard]] bool any_restarts() const noexcept { return any_restarts_; }
   /// Latches the stop when no joint is `moving` any more. Call it after the motion of the cycle.
   void settle(bool moving) noexcept;
 
@@ -156,7 +158,7 @@ class Supervisor {
 
   struct Joint {
     double max_velocity = 0;     ///< rad/s or m/s
-    double following_error = 0;  ///< rad or m; 0: unlimited
+    double following_error = 0;  ///< rad or m
     SafeBehaviour safe = SafeBehaviour::hold;
     std::uint64_t answered = 0;  ///< cycle of its drive's latest answer
     bool powered = true;         ///< its drive is to be on
@@ -176,6 +178,7 @@ class Supervisor {
   bool powers_off_after_stop_ = false;
   bool goes_down_ = false;  ///< after the stop
   bool clears_faults_ = false;
+  bool any_restarts_ = false;
   std::uint64_t waiting_since_ = 0;  ///< cycle in which the robot began to wait for its drives
 };
 

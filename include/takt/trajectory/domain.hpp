@@ -61,6 +61,13 @@ template <class Scalar>
   return fail(std::isfinite(value) ? Errc::out_of_domain : Errc::not_finite);
 }
 
+/// Whether check_state() has no error, in fewer instructions. Real-time safe.
+template <class Scalar>
+[[nodiscard]] bool is_in_domain(const BasicMotionState<Scalar>& state) noexcept {
+  using detail::in_domain;
+  return in_domain(state.position) && in_domain(state.velocity) && in_domain(state.acceleration);
+}
+
 /// Checks position, velocity and acceleration. Errors: not_finite, out_of_domain. Real-time safe.
 template <class Scalar>
 [[nodiscard]] Status check_state(const BasicMotionState<Scalar>& state) noexcept {
