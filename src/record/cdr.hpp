@@ -22,42 +22,37 @@ inline constexpr std::array<std::uint8_t, 4> cdr_header{0, 1, 0, 0};
 class CdrWriter {
  public:
   /// Begins a message, and forgets the one before.
-  void begin() { bytes_.assign(cdr_header.begin(), cdr_header.end()); }
+  void begin() {
+    buffer_.clear();
+    buffer_.put(cdr_header);
+  }
   template <class T>
   void number(T value) {
-    align(sizeof(T));
-    append(bytes_, value);
+    buffer_.pad(sizeof(T), cdr_header.size());
+    buffer_.put(value);
   }
   void text(std::string_view text) {
     number(static_cast<std::uint32_t>(text.size() + 1));
-    append(bytes_, text);
-    bytes_.push_back(0);
+    buffer_.put(as_bytes(text));
+    buffer_.put(std::uint8_t{0});
   }
   /// A sequence of numbers.
   template <class T>
   void numbers(std::span<const T> values) {
     number(static_cast<std::uint32_t>(values.size()));
-    if (!values.empty()) array(as_span(values), sizeof(T));
+    if (values.empty()) return;
+    array({reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()}, sizeof(T));
   }
   /// The elements of an array of numbers of `size` bytes each.
   void array(std::span<const std::uint8_t> elements, std::size_t size) {
-    align(size);
-    append(bytes_, elements);
+    buffer_.pad(size, cdr_header.size());
+    buffer_.put(elements);
   }
   /// Valid until the next begin().
-  [[nodiscard]] std::span<const std::uint8_t> message() const noexcept { return bytes_; }
+  [[nodiscard]] std::span<const std::uint8_t> message() const noexcept { return buffer_.bytes(); }
 
  private:
-  template <class T>
-  static std::span<const std::uint8_t> as_span(std::span<const T> values) noexcept {
-    return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
-  }
-  void align(std::size_t size) {
-    const std::size_t body = bytes_.size() - cdr_header.size();
-    bytes_.resize(bytes_.size() + (size - body % size) % size);
-  }
-
-  Bytes bytes_;
+  Buffer buffer_;
 };
 
 /// Reads one message from outside. Like ByteReader, it stays failed after the end of the bytes.

@@ -82,13 +82,14 @@ void ChunkBuilder::add(std::uint16_t channel, std::uint64_t log_time, std::span<
   start_ = messages_.empty() ? log_time : std::min(start_, log_time);
   end_ = messages_.empty() ? log_time : std::max(end_, log_time);
   places_[channel].push_back({log_time, messages_.size()});
-  append_record(messages_, McapOpcode::message, [&](Bytes& content) {
-    append(content, channel);
-    append(content, ++sequences_[channel]);
-    append(content, log_time);
-    append(content, log_time);
-    append(content, data);
-  });
+  constexpr std::size_t head = sizeof(channel) + sizeof(std::uint32_t) + 2 * sizeof(log_time);
+  messages_.put(static_cast<std::uint8_t>(McapOpcode::message));
+  messages_.put(std::uint64_t{head + data.size()});
+  messages_.put(channel);
+  messages_.put(++sequences_[channel]);
+  messages_.put(log_time);
+  messages_.put(log_time);  // the publish time
+  messages_.put(data);
 }
 
 PackedChunk ChunkBuilder::pack() {
@@ -96,8 +97,8 @@ PackedChunk ChunkBuilder::pack() {
   chunk.start = start_;
   chunk.end = end_;
   chunk.uncompressed_size = messages_.size();
-  std::span<const std::uint8_t> packed = messages_;
-  if (compression_ != nullptr && compression_->compress(messages_, compressed_)) {
+  std::span<const std::uint8_t> packed = messages_.bytes();
+  if (compression_ != nullptr && compression_->compress(messages_.bytes(), compressed_)) {
     chunk.compression = compression_->name();
     packed = compressed_;
   }
@@ -106,7 +107,7 @@ PackedChunk ChunkBuilder::pack() {
     append(content, start_);
     append(content, end_);
     append(content, chunk.uncompressed_size);
-    append(content, crc32(messages_));
+    append(content, crc32(messages_.bytes()));
     append_text(content, chunk.compression);
     append(content, chunk.compressed_size);
     append(content, packed);

@@ -56,7 +56,7 @@ class ChunkBuilder {
   };
 
   Compression* compression_;
-  Bytes messages_;
+  Buffer messages_;
   Bytes compressed_;
   std::map<std::uint16_t, std::vector<Place>> places_;
   std::map<std::uint16_t, std::uint32_t> sequences_;

@@ -37,7 +37,7 @@ struct Recorder::Output {
         chunk(options.compression),
         around_stops(static_cast<std::uint64_t>(options.around_stops.count())) {}
 
-  void add(std::span<const std::uint8_t> record) {
+  void add(std::span<const std::byte> record) {
     using SteadyClock = std::chrono::steady_clock;
     if (chunk.empty()) chunk_began = SteadyClock::now();
     messages.add(record, chunk);
@@ -173,7 +173,7 @@ void Recorder::drain_locked() {
 void Recorder::drain_locked(Lane& lane) {
   shm::ByteConsumer& ring = lane.ring_.consumer();
   while (const auto piece = ring.peek()) {
-    output_->add({reinterpret_cast<const std::uint8_t*>(piece->data()), piece->size()});
+    output_->add(*piece);
     ring.release();
   }
 }

@@ -69,11 +69,10 @@ void RecordingMessages::define(const Metadata& metadata, std::span<const Topic> 
   }
 }
 
-void RecordingMessages::add(std::span<const std::uint8_t> record, ChunkBuilder& chunk) {
-  ByteReader reader(record);
-  reader.skip(sizeof(std::uint32_t));
+void RecordingMessages::add(std::span<const std::byte> record, ChunkBuilder& chunk) {
+  RecordReader reader(record);
   writer_.begin();
-  switch (static_cast<RecordType>(reader.little<std::uint32_t>())) {
+  switch (reader.take<RecordType>()) {
     case RecordType::cycle:
       return add_cycle(reader, chunk);
     case RecordType::buses:
@@ -83,12 +82,12 @@ void RecordingMessages::add(std::span<const std::uint8_t> record, ChunkBuilder& 
     case RecordType::sample:
       return add_sample(reader, chunk);
     case RecordType::event: {
-      const auto event = read_fields<GoalEvent>(reader);
+      const auto event = reader.take<GoalEvent>();
       forms_.event.write(writer_, event);
       return send(channels::event, event.at, chunk);
     }
     case RecordType::loop: {
-      const auto totals = read_fields<LoopTotals>(reader);
+      const auto totals = reader.take<LoopTotals>();
       forms_.loop.write(writer_, totals);
       return send(channels::loop, totals.time, chunk);
     }
@@ -105,10 +104,10 @@ void RecordingMessages::send(std::uint16_t channel, Time time, ChunkBuilder& chu
   chunk.add(channel, log_time(time), writer_.message());
 }
 
-void RecordingMessages::add_cycle(ByteReader& reader, ChunkBuilder& chunk) {
-  const auto cycle = read_fields<Cycle>(reader);
+void RecordingMessages::add_cycle(RecordReader& reader, ChunkBuilder& chunk) {
+  const auto cycle = reader.take<Cycle>();
   for (std::size_t i = 0; i < joints_.size(); ++i) {
-    const auto joint = read_fields<JointSample>(reader);
+    const auto joint = reader.take<JointSample>();
     positions_[i] = joint.measured_position;
     velocities_[i] = joint.measured_velocity;
     efforts_[i] = joint.measured_effort;
@@ -138,26 +137,26 @@ void RecordingMessages::add_cycle(ByteReader& reader, ChunkBuilder& chunk) {
   reason_ = cycle.reason;
 }
 
-void RecordingMessages::add_buses(ByteReader& reader, ChunkBuilder& chunk) {
-  const auto header = read_fields<BusHeader>(reader);
+void RecordingMessages::add_buses(RecordReader& reader, ChunkBuilder& chunk) {
+  const auto time = reader.take<Time>();
   for (std::size_t i = 0; i < buses_; ++i) {
     writer_.begin();
-    const auto bus = read_fields<BusSample>(reader);
-    forms_.bus.write(writer_, BusMessage{header.time, bus.load, bus.frames, bus.refused});
-    send(static_cast<std::uint16_t>(channels::first_bus + i), header.time, chunk);
+    const auto bus = reader.take<BusSample>();
+    forms_.bus.write(writer_, BusMessage{time, bus.load, bus.frames, bus.refused});
+    send(static_cast<std::uint16_t>(channels::first_bus + i), time, chunk);
   }
 }
 
-void RecordingMessages::add_mark(ByteReader& reader, ChunkBuilder& chunk) {
-  const auto header = read_fields<MarkHeader>(reader);
-  writer_.number(to_nanoseconds(header.time));
-  writer_.text(as_text(reader.bytes(reader.remaining())));
-  send(channels::mark, header.time, chunk);
+void RecordingMessages::add_mark(RecordReader& reader, ChunkBuilder& chunk) {
+  const auto time = reader.take<Time>();
+  writer_.number(to_nanoseconds(time));
+  writer_.text(as_text(reader.rest()));
+  send(channels::mark, time, chunk);
 }
 
-void RecordingMessages::add_sample(ByteReader& reader, ChunkBuilder& chunk) {
-  const auto header = read_fields<SampleHeader>(reader);
-  const auto value = reader.bytes(reader.remaining());
+void RecordingMessages::add_sample(RecordReader& reader, ChunkBuilder& chunk) {
+  const auto header = reader.take<SampleHeader>();
+  const auto value = reader.rest();
   if (header.topic >= topics_.size()) return;
   const auto& [form, is_opaque, is_list] = topics_[header.topic];
   const std::size_t count = is_opaque ? 0 : value.size() / form.size();

@@ -73,7 +73,7 @@ class RecordingMessages {
   [[nodiscard]] const McapDefinitions& definitions() const noexcept { return definitions_; }
 
   /// Adds the messages of one record, as it lies in a lane's ring.
-  void add(std::span<const std::uint8_t> record, ChunkBuilder& chunk);
+  void add(std::span<const std::byte> record, ChunkBuilder& chunk);
 
   /// The cycles whose robot had another reason to stop than before, and had one.
   [[nodiscard]] std::uint64_t stops() const noexcept { return stops_; }
@@ -88,10 +88,10 @@ class RecordingMessages {
   void define(const Metadata& metadata, std::span<const Topic> topics);
   [[nodiscard]] std::uint64_t log_time(Time time) const noexcept;
   void send(std::uint16_t channel, Time time, ChunkBuilder& chunk);
-  void add_cycle(ByteReader& reader, ChunkBuilder& chunk);
-  void add_buses(ByteReader& reader, ChunkBuilder& chunk);
-  void add_mark(ByteReader& reader, ChunkBuilder& chunk);
-  void add_sample(ByteReader& reader, ChunkBuilder& chunk);
+  void add_cycle(RecordReader& reader, ChunkBuilder& chunk);
+  void add_buses(RecordReader& reader, ChunkBuilder& chunk);
+  void add_mark(RecordReader& reader, ChunkBuilder& chunk);
+  void add_sample(RecordReader& reader, ChunkBuilder& chunk);
 
   McapDefinitions definitions_;
   MessageForms forms_;

@@ -1,35 +1,26 @@
 // The contents of a recording: the structs of its records, and how a lane's ring holds them until the
-// recorder makes messages of them. All numbers in a ring are little-endian and written byte by byte.
-//
-//   u32       size of the payload, at most max_record_size
-//   u32       type (RecordType)
-//   ...       payload: the fields of the structs below, in the order of their lists
+// recorder makes messages of them. A record in a ring is its type, as RecordType, then the values named
+// there, as they are in memory.
 //
 // Times are nanoseconds of the robot's clock, angles are radians. Two lanes fill a file
-// (record/recorder.hpp): the records of one lane are in order, the lanes interleave.
-//
-// Each struct lists its fields once (core/fields.hpp). Ring, messages and their schemas all use the list.
-// Encoding is real-time safe.
+// (record/recorder.hpp): the records of one lane are in order, the lanes interleave. Each struct lists its
+// fields once (core/fields.hpp); the schemas of the messages come from that list. All of it is real-time
+// safe.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
-#include <string_view>
+#include <type_traits>
 
-#include "takt/core/bytes.hpp"
 #include "takt/core/fields.hpp"
 #include "takt/core/time.hpp"
 
 namespace takt::record {
 
 /// Constants of the format. Sizes are in bytes.
-inline constexpr std::size_t record_header_size = 8;
 inline constexpr std::size_t max_metadata_size = std::size_t{1} << 20;
-inline constexpr std::size_t max_record_size = std::size_t{1} << 16;
 /// Bytes of a mark's text; the recorder cuts off the rest.
 inline constexpr std::size_t max_mark_size = 1024;
 
@@ -37,12 +28,12 @@ inline constexpr std::size_t max_mark_size = 1024;
 inline constexpr Duration time_bound{std::int64_t{1} << 60};
 
 /// The type of a record and its payload.
-enum class RecordType : std::uint32_t {
+enum class RecordType : std::uint64_t {
   cycle = 1,   ///< Cycle, then one JointSample per joint of the metadata
   event = 2,   ///< GoalEvent
-  buses = 3,   ///< BusHeader, then one BusSample per bus of the metadata
+  buses = 3,   ///< Time, then one BusSample per bus of the metadata
   loop = 4,    ///< LoopTotals: counts since the start; the last record is valid
-  mark = 5,    ///< MarkHeader, then the text in UTF-8
+  mark = 5,    ///< Time, then the text in UTF-8
   sample = 6,  ///< SampleHeader, then the value of a topic
 };
 
@@ -94,14 +85,6 @@ struct GoalEvent {
   friend constexpr bool operator==(const GoalEvent&, const GoalEvent&) = default;
 };
 
-/// The time of a bus record.
-struct BusHeader {
-  Time time{};
-
-  TAKT_FIELDS(BusHeader, time)
-  friend constexpr bool operator==(const BusHeader&, const BusHeader&) = default;
-};
-
 /// One bus, in one bus record.
 struct BusSample {
   double load = 0;            ///< busy share of the time since the previous record, 0 to 1
@@ -122,21 +105,10 @@ struct LoopTotals {
   friend constexpr bool operator==(const LoopTotals&, const LoopTotals&) = default;
 };
 
-/// Starts a section of an experiment, which lasts until the next mark. An empty text only ends a section.
-struct MarkHeader {
-  Time time{};
-
-  TAKT_FIELDS(MarkHeader, time)
-  friend constexpr bool operator==(const MarkHeader&, const MarkHeader&) = default;
-};
-
-/// The time of a topic's value.
+/// The time and the topic of a value.
 struct SampleHeader {
   Time time{};
-  std::uint16_t topic = 0;  ///< its index in RecorderOptions::topics
-
-  TAKT_FIELDS(SampleHeader, time, topic)
-  friend constexpr bool operator==(const SampleHeader&, const SampleHeader&) = default;
+  std::size_t topic = 0;  ///< its index in RecorderOptions::topics
 };
 
 /// Counts of the whole recording.
@@ -148,75 +120,53 @@ struct EndTotals {
   friend constexpr bool operator==(const EndTotals&, const EndTotals&) = default;
 };
 
-// ---- conversion between fields and bytes ----
+// ---- a record in a ring ----
 
-namespace detail {
+/// Puts values one behind the other, as they are in memory. Real-time safe.
+class RecordWriter {
+ public:
+  /// The caller provides room for all values.
+  explicit RecordWriter(std::byte* to) noexcept : at_(to) {}
 
-struct FieldWriter {
-  ByteWriter& writer;
-  template <WireNumber T>
-  constexpr void operator()(std::string_view, T value) const noexcept {
-    writer.little(value);
-  }
-  constexpr void operator()(std::string_view, Time value) const noexcept {
-    writer.little(to_nanoseconds(value));
-  }
-  constexpr void operator()(std::string_view, Duration value) const noexcept {
-    writer.little(std::int64_t{value.count()});
-  }
-};
-
-struct FieldReader {
-  ByteReader& reader;
-  template <WireNumber T>
-  constexpr void operator()(std::string_view, T& value) const noexcept {
-    value = reader.little<T>();
-  }
-  constexpr void operator()(std::string_view, Time& value) const noexcept {
-    value = Time(Duration(reader.little<std::int64_t>()));
-  }
-  constexpr void operator()(std::string_view, Duration& value) const noexcept {
-    value = Duration(reader.little<std::int64_t>());
-  }
-};
-
-struct FieldSizer {
-  std::size_t& size;
+  /// Puts one value.
   template <class T>
-  constexpr void operator()(std::string_view, const T&) const noexcept {
-    size += sizeof(T);
+  requires std::is_trivially_copyable_v<T>
+  void put(const T& value) noexcept {
+    std::memcpy(at_, &value, sizeof(T));
+    at_ += sizeof(T);
   }
+  /// Puts bytes as they are.
+  void put_bytes(std::span<const std::uint8_t> bytes) noexcept {
+    if (!bytes.empty()) std::memcpy(at_, bytes.data(), bytes.size());
+    at_ += bytes.size();
+  }
+
+ private:
+  std::byte* at_;
 };
 
-}  // namespace detail
+/// Takes them back, in the same order. Real-time safe.
+class RecordReader {
+ public:
+  explicit RecordReader(std::span<const std::byte> record) noexcept : rest_(record) {}
 
-/// Writes the fields of one struct. Real-time safe.
-template <class Fields>
-constexpr void write_fields(ByteWriter& writer, const Fields& fields) noexcept {
-  for_each_field(fields, detail::FieldWriter{writer});
-}
+  /// A default value behind the end.
+  template <class T>
+  requires std::is_trivially_copyable_v<T>
+  [[nodiscard]] T take() noexcept {
+    T value{};
+    if (rest_.size() < sizeof(T)) return value;
+    std::memcpy(&value, rest_.data(), sizeof(T));
+    rest_ = rest_.subspan(sizeof(T));
+    return value;
+  }
+  /// All that is left.
+  [[nodiscard]] std::span<const std::uint8_t> rest() const noexcept {
+    return {reinterpret_cast<const std::uint8_t*>(rest_.data()), rest_.size()};
+  }
 
-/// Reads the fields of one struct.
-template <class Fields>
-[[nodiscard]] constexpr Fields read_fields(ByteReader& reader) noexcept {
-  Fields fields;
-  for_each_field(fields, detail::FieldReader{reader});
-  return fields;
-}
-
-/// The size of the fields in bytes.
-template <class Fields>
-[[nodiscard]] constexpr std::size_t fields_size() noexcept {
-  std::size_t size = 0;
-  const Fields fields;
-  for_each_field(fields, detail::FieldSizer{size});
-  return size;
-}
-
-/// Sizes in bytes.
-inline constexpr std::size_t cycle_size = fields_size<Cycle>();
-inline constexpr std::size_t joint_sample_size = fields_size<JointSample>();
-inline constexpr std::size_t bus_sample_size = fields_size<BusSample>();
-static_assert(cycle_size == 32 && joint_sample_size == 56 && bus_sample_size == 24);
+ private:
+  std::span<const std::byte> rest_;
+};
 
 }  // namespace takt::record

@@ -49,65 +49,57 @@ class Lane {
   /// JointSample.
   template <class JointAt>
   void cycle(const Cycle& cycle, JointAt&& joint) noexcept {
-    const std::size_t size = cycle_size + joints_ * joint_sample_size;
-    append(RecordType::cycle, size, [&](ByteWriter& writer) noexcept {
-      write_fields(writer, cycle);
-      for (std::size_t i = 0; i < joints_; ++i) write_fields(writer, joint(i));
-    });
+    append(RecordType::cycle, sizeof(Cycle) + joints_ * sizeof(JointSample),
+           [&](RecordWriter& writer) noexcept {
+             writer.put(cycle);
+             for (std::size_t i = 0; i < joints_; ++i) writer.put<JointSample>(joint(i));
+           });
   }
 
   /// Records a change of a goal.
   void event(const GoalEvent& event) noexcept {
-    append(RecordType::event, fields_size<GoalEvent>(),
-           [&](ByteWriter& writer) noexcept { write_fields(writer, event); });
+    append(RecordType::event, sizeof(event), [&](RecordWriter& writer) noexcept { writer.put(event); });
   }
 
   /// Records one sample per bus of the metadata. Writes zeros for missing samples and ignores surplus ones.
   void buses(Time time, std::span<const BusSample> samples) noexcept {
-    append(RecordType::buses, fields_size<BusHeader>() + buses_ * bus_sample_size,
-           [&](ByteWriter& writer) noexcept {
-             write_fields(writer, BusHeader{time});
-             for (std::size_t i = 0; i < buses_; ++i)
-               write_fields(writer, i < samples.size() ? samples[i] : BusSample{});
-           });
+    append(RecordType::buses, sizeof(Time) + buses_ * sizeof(BusSample), [&](RecordWriter& writer) noexcept {
+      writer.put(time);
+      for (std::size_t i = 0; i < buses_; ++i) writer.put(i < samples.size() ? samples[i] : BusSample{});
+    });
   }
 
   /// Records the loop's counts.
   void totals(const LoopTotals& totals) noexcept {
-    append(RecordType::loop, fields_size<LoopTotals>(),
-           [&](ByteWriter& writer) noexcept { write_fields(writer, totals); });
+    append(RecordType::loop, sizeof(totals), [&](RecordWriter& writer) noexcept { writer.put(totals); });
   }
 
-  /// Starts a section named `text` (UTF-8, cut to max_mark_size bytes). An empty text only ends the current
-  /// section.
+  /// Starts a section named `text` (UTF-8, cut to max_mark_size bytes). It lasts until the next mark. An
+  /// empty text only ends the current section.
   void mark(Time time, std::string_view text) noexcept {
     text = text.substr(0, max_mark_size);
-    append(RecordType::mark, fields_size<MarkHeader>() + text.size(), [&](ByteWriter& writer) noexcept {
-      write_fields(writer, MarkHeader{time});
-      for (const char c : text) writer.little(static_cast<std::uint8_t>(c));
+    append(RecordType::mark, sizeof(Time) + text.size(), [&](RecordWriter& writer) noexcept {
+      writer.put(time);
+      writer.put_bytes({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
     });
   }
 
   /// Records a value of the topic with this index in RecorderOptions::topics. The value has the size of the
   /// topic's schema, or any size without one. The recorder ignores others.
   void sample(std::size_t topic, Time time, std::span<const std::uint8_t> value) noexcept {
-    append(RecordType::sample, fields_size<SampleHeader>() + value.size(), [&](ByteWriter& writer) noexcept {
-      write_fields(writer, SampleHeader{time, static_cast<std::uint16_t>(topic)});
-      writer.bytes(value);
+    append(RecordType::sample, sizeof(SampleHeader) + value.size(), [&](RecordWriter& writer) noexcept {
+      writer.put(SampleHeader{time, topic});
+      writer.put_bytes(value);
     });
   }
 
   /// Records a list of values of such a topic, whose Topic::is_list is set: `at(i)` for each i below `count`.
   template <class T, class At>
   void samples(std::size_t topic, Time time, std::size_t count, At&& at) noexcept {
-    append(RecordType::sample, fields_size<SampleHeader>() + count * sizeof(T),
-           [&](ByteWriter& writer) noexcept {
-             write_fields(writer, SampleHeader{time, static_cast<std::uint16_t>(topic)});
-             for (std::size_t i = 0; i < count; ++i) {
-               const T value = at(i);
-               writer.bytes({reinterpret_cast<const std::uint8_t*>(&value), sizeof(T)});
-             }
-           });
+    append(RecordType::sample, sizeof(SampleHeader) + count * sizeof(T), [&](RecordWriter& writer) noexcept {
+      writer.put(SampleHeader{time, topic});
+      for (std::size_t i = 0; i < count; ++i) writer.put<T>(at(i));
+    });
   }
 
   /// Records lost because the ring was full. Any thread may call it.
@@ -120,15 +112,14 @@ class Lane {
   /// Appends a record with a payload of `size` bytes, which write(writer) fills.
   template <class Write>
   void append(RecordType type, std::size_t size, Write&& write) noexcept {
-    const auto piece = ring_.producer().try_reserve(record_header_size + size);
+    const auto piece = ring_.producer().try_reserve(sizeof(type) + size);
     if (!piece) {
       // relaxed: only this thread writes the count, so no other write can race.
       dropped_.store(dropped_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
       return;
     }
-    ByteWriter writer({reinterpret_cast<std::uint8_t*>(piece->data()), piece->size()});
-    writer.little(static_cast<std::uint32_t>(size));
-    writer.little(static_cast<std::uint32_t>(type));
+    RecordWriter writer(piece->data());
+    writer.put(type);
     write(writer);
     ring_.producer().commit(piece->size());
   }

@@ -13,10 +13,10 @@ class Zstd final : public Compression {
 
   [[nodiscard]] bool compress(std::span<const std::uint8_t> bytes,
                               std::vector<std::uint8_t>& packed) override {
-    constexpr int fastest = 1;
+    constexpr int level = -3;  // twice as fast as 1, for a sixth more bytes
     packed.resize(ZSTD_compressBound(bytes.size()));
-    const std::size_t size = ZSTD_compressCCtx(compressor_.get(), packed.data(), packed.size(), bytes.data(),
-                                               bytes.size(), fastest);
+    const std::size_t size =
+        ZSTD_compressCCtx(compressor_.get(), packed.data(), packed.size(), bytes.data(), bytes.size(), level);
     if (ZSTD_isError(size) != 0) return false;
     packed.resize(size);
     return true;
