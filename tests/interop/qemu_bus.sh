@@ -99,6 +99,7 @@ wait $boards || fail "takt simulate"
 takt report $work/run.mcap --out $work/report >$work/report.log 2>&1 ||
   grep -q 'gnuplot is not installed' $work/report.log || fail "takt report"  # the machine has no gnuplot
 grep -q '"complete": *true' $work/report/summary.json || fail "the recording is not complete"
+takt replay $work/run.mcap || fail "the recorded run does not repeat bit for bit"
 kill -TERM $dump
 wait $dump || true
 masters=$(frames_of 10)
