@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <chrono>
@@ -21,28 +22,30 @@ namespace {
 /// The recorded clock: a cycle wakes and ends when it did.
 class TapeClock final : public RunClock {
  public:
-  explicit TapeClock(TapeReader& tape) : tape_(&tape) {
-    if (const auto first = tape.first_cycle()) cycle_ = {first->due, first->due, first->due};
-  }
+  /// The tape has a first cycle, at whose beginning the clock stands.
+  explicit TapeClock(TapeReader& tape)
+      : tape_(&tape), woke_(tape.present()->due), done_(tape.present()->due) {}
 
-  [[nodiscard]] Time now() noexcept override {
-    return std::exchange(is_awake_, true) ? cycle_.done : cycle_.woke;
-  }
+  [[nodiscard]] Time now() noexcept override { return std::exchange(is_awake_, true) ? done_ : woke_; }
   void sleep_until(Time time) noexcept override {
-    const auto next = tape_->cycle();
-    is_off_ = is_off_ || (next && next->due != time);
+    const TapedCycle* cycle = std::exchange(began_, true) ? tape_->next() : tape_->present();
+    if (cycle != nullptr && cycle->due != time) {
+      tape_->refuse(
+          fmt::format("cycle {} is due at another time than the recorded one", cycle->inputs.cycle));
+      cycle = nullptr;
+    }
     // After the end of the tape, on time.
-    cycle_ = next.value_or(TapedCycle{time, time, time});
+    woke_ = cycle != nullptr ? cycle->woke : time;
+    done_ = cycle != nullptr ? cycle->done : time;
     is_awake_ = false;
   }
-  /// Whether a cycle was due at another time than the recorded one.
-  [[nodiscard]] bool is_off() const noexcept { return is_off_; }
 
  private:
   TapeReader* tape_;
-  TapedCycle cycle_;
+  Time woke_;
+  Time done_;
+  bool began_ = false;
   bool is_awake_ = true;
-  bool is_off_ = false;
 };
 
 /// Devices that give what was read, and compare what is written.
@@ -51,23 +54,20 @@ class TapeDevices final : public robot::Hardware {
   TapeDevices(TapeReader& tape, const robot::RobotDescription& robot, ReplayResult& result)
       : tape_(&tape), robot_(&robot), result_(&result) {}
 
-  void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override {
-    now_ = now;
-    const auto recorded = tape_->read();
-    has_ended_ = !recorded;
-    for (std::size_t i = 0; i < feedback.size(); ++i) {
-      if (recorded)
-        feedback[i] = static_cast<robot::JointFeedback>((*recorded)[i]);
-      else
-        feedback[i].drive = DriveState::off;  // so that the robot is down soon
+  void read(Time, std::span<robot::JointFeedback> feedback) noexcept override {
+    if (const TapedCycle* cycle = tape_->present()) {
+      std::ranges::copy(cycle->readings, feedback.begin());
+      return;
     }
+    // So that the robot is down soon.
+    for (robot::JointFeedback& joint : feedback) joint.drive = DriveState::off;
   }
   void write(Time, std::span<const JointCommand> commands) noexcept override {
-    const auto recorded = has_ended_ ? std::nullopt : tape_->write();
-    if (!recorded) return;
+    const TapedCycle* cycle = tape_->present();
+    if (cycle == nullptr) return;
     bool differs = false;
     for (std::size_t i = 0; i < commands.size(); ++i)
-      differs = compare(i, taped(commands[i]), (*recorded)[i]) || differs;
+      differs = compare(*cycle, i, taped(commands[i]), cycle->commands[i]) || differs;
     result_->differing += differs ? 1 : 0;
     ++result_->cycles;
   }
@@ -75,7 +75,8 @@ class TapeDevices final : public robot::Hardware {
 
  private:
   /// Notes the first difference. Returns whether there is one.
-  bool compare(std::size_t joint, const TapedCommand& value, const TapedCommand& expected) {
+  bool compare(const TapedCycle& cycle, std::size_t joint, const TapedCommand& value,
+               const TapedCommand& expected) {
     std::array<std::pair<std::string_view, double>, field_count<TapedCommand>> numbers;
     std::size_t count = 0;
     for_each_field(expected, [&](std::string_view name, const auto& field) {
@@ -89,8 +90,8 @@ class TapeDevices final : public robot::Hardware {
       if (std::bit_cast<std::uint64_t>(number) == std::bit_cast<std::uint64_t>(other)) return;
       differs = true;
       if (result_->difference) return;
-      result_->difference = ReplayDifference{result_->cycles,   now_,   robot_->joints[joint].name,
-                                             std::string(name), number, other};
+      result_->difference = ReplayDifference{cycle.inputs.cycle, cycle.due, robot_->joints[joint].name,
+                                             std::string(name),  number,    other};
     });
     return differs;
   }
@@ -98,76 +99,86 @@ class TapeDevices final : public robot::Hardware {
   TapeReader* tape_;
   const robot::RobotDescription* robot_;
   ReplayResult* result_;
-  Time now_{};
-  bool has_ended_ = false;
 };
 
 /// Hands over in each cycle what came from outside in the recorded one.
 class TapeInputs final : public motion::LoopObserver {
  public:
-  TapeInputs(TapeReader& tape, Robot& robot, double speed)
+  TapeInputs(TapeReader& tape, Robot& robot, const ReplayOptions& options, ReplayResult& result)
       : tape_(&tape),
         robot_(&robot),
+        options_(&options),
+        result_(&result),
         requests_(robot.description()),
-        record_(robot.recording_options().on_hand_over),
-        speed_(speed) {}
+        record_(robot.recording_options().on_hand_over) {}
 
   void before_cycle(Time now) noexcept override {
-    if (speed_ > 0) wait_for(now);
+    if (options_->speed > 0) wait_for(now);
+    take_events();
+    const TapedCycle* cycle = tape_->present();
+    if (cycle != nullptr && options_->step && !options_->step(*robot_, cycle->inputs.cycle)) tape_->end();
+    if (tape_->present() != nullptr) give(cycle->inputs, now);
+    if (tape_->present() == nullptr) robot_->shut_down();
+  }
+  void after_cycle(const motion::Snapshot& snapshot) noexcept override { requests_.see(snapshot); }
+  void on_event(const motion::Event&) noexcept override {}
+
+ private:
+  void take_events() {
     motion::Event event;
     while (robot_->channels().events.try_pop(event)) {
       if (event.retired != nullptr)
         std::erase_if(given_, [&](const auto& each) { return each.get() == event.retired; });
     }
-    const auto inputs = tape_->inputs();
-    if (!inputs || has_gap_ || inputs->cycle != cycle_) {
-      if (inputs && !has_gap_) after_gap_ = inputs->cycle;
-      has_gap_ = has_gap_ || inputs.has_value();
-      robot_->shut_down();
-      return;
-    }
-    ++cycle_;
-    if (inputs->shut_down != 0) robot_->shut_down();
-    if (inputs->reset != 0) robot_->reset();
-    for (std::uint32_t i = 0; i < inputs->requests; ++i) give_request(now);
   }
-  void after_cycle(const motion::Snapshot& snapshot) noexcept override { requests_.see(snapshot); }
-  void on_event(const motion::Event&) noexcept override {}
-
-  /// Whether the recording lacks cycle(), and goes on with after_gap().
-  [[nodiscard]] bool has_gap() const noexcept { return has_gap_; }
-  [[nodiscard]] std::uint64_t cycle() const noexcept { return cycle_; }
-  [[nodiscard]] std::uint64_t after_gap() const noexcept { return after_gap_; }
-
- private:
-  /// One whole request, of one record or more. One that this robot's limits forbid is left out, as its server
-  /// would do.
-  void give_request(Time now) {
+  void give(TapedInputs inputs, Time now) {
+    if (inputs.shut_down != 0) robot_->shut_down();
+    if (inputs.reset != 0) robot_->reset();
+    while (inputs.requests > 0 && give_request(now)) --inputs.requests;
+    if (inputs.requests > 0) tape_->end();
+  }
+  /// Gives one whole request, of one record or more. Returns false if the tape has none.
+  bool give_request(Time now) {
+    const std::uint64_t number = last_request_ + 1;
     while (const auto record = tape_->request()) {
       auto taken = requests_.take(*record);
-      if (!taken || taken->refusal) return;
-      if (!taken->request) continue;
-      if (record_) record_(now, *taken->request);
-      given_.push_back(std::move(taken->request));
-      static_cast<void>(robot_->channels().requests.try_push(given_.back().get()));
+      if (!taken || taken->note) {
+        tape_->refuse(fmt::format("request {} is malformed", number));
+      } else if (taken->number != number) {
+        tape_->refuse(fmt::format("the recording lacks request {}, and goes on with request {}", number,
+                                  taken->number));
+      } else if (taken->refusal || taken->request) {
+        last_request_ = number;
+        give_or_leave_out(std::move(*taken), now);
+        return true;
+      }
+    }
+    return false;
+  }
+  /// A request that this robot's limits forbid is left out, as its server would do.
+  void give_or_leave_out(motion::TakenRequest taken, Time now) {
+    if (taken.refusal) {
+      ++result_->left_out;
       return;
     }
+    if (record_) record_(now, *taken.request);
+    given_.push_back(std::move(taken.request));
+    static_cast<void>(robot_->channels().requests.try_push(given_.back().get()));
   }
   void wait_for(Time now) {
     if (!began_) began_ = {now, std::chrono::steady_clock::now()};
-    const std::chrono::duration<double> due(to_seconds(now - began_->first) / speed_);
+    const std::chrono::duration<double> due(to_seconds(now - began_->first) / options_->speed);
     std::this_thread::sleep_until(began_->second + std::chrono::duration_cast<std::chrono::nanoseconds>(due));
   }
 
   TapeReader* tape_;
   Robot* robot_;
+  const ReplayOptions* options_;
+  ReplayResult* result_;
   motion::RequestReader requests_;
   std::function<void(Time, const motion::Request&)> record_;  ///< in the replay's own recording
-  double speed_;
   std::vector<std::unique_ptr<motion::Request>> given_;
-  std::uint64_t cycle_ = 0;
-  bool has_gap_ = false;
-  std::uint64_t after_gap_ = 0;
+  std::uint64_t last_request_ = 0;
   std::optional<std::pair<Time, std::chrono::steady_clock::time_point>> began_;
 };
 
@@ -214,10 +225,14 @@ SetupResult<ReplayResult> replay(record::Reader& recording, ReplayOptions option
   if (auto same = check_same_robot(recording.metadata(), *options.robot); !same)
     return tl::unexpected<SetupError>(std::move(same.error()));
 
-  TapeReader tape(recording, options.robot->joints.size());
+  const robot::RobotDescription description = *options.robot;
+  TapeReader tape(recording, description);
+  if (tape.next() == nullptr) {
+    if (tape.failure()) return tl::unexpected<SetupError>(*tape.failure());
+    return fail(Errc::not_replayable, "the recording has no cycles of devices");
+  }
   TapeClock clock(tape);
   ReplayResult result;
-  const robot::RobotDescription description = *options.robot;
   TapeDevices devices(tape, description, result);
   options.options.clock = &clock;
   options.options.hardware = &devices;
@@ -226,21 +241,15 @@ SetupResult<ReplayResult> replay(record::Reader& recording, ReplayOptions option
   options.options.serve_at.clear();
   auto robot = Robot::create(std::move(*options.robot), std::move(options.options));
   if (!robot) return tl::unexpected<SetupError>(std::move(robot.error()));
-  TapeInputs inputs(tape, **robot, options.speed);
+  TapeInputs inputs(tape, **robot, options, result);
   (*robot)->add_observer(inputs);
   if (auto ran = (*robot)->run(); !ran) return tl::unexpected<SetupError>(std::move(ran.error()));
   auto totals = (*robot)->finish();
   if (!totals) return tl::unexpected<SetupError>(std::move(totals.error()));
   result.recorded = totals->recorded;
-
-  if (tape.failure()) return tl::unexpected<SetupError>(*tape.failure());
-  if (inputs.has_gap()) {
-    return fail(Errc::not_replayable, fmt::format("the recording lacks cycle {}, and goes on with cycle {}",
-                                                  inputs.cycle(), inputs.after_gap()));
-  }
-  if (result.cycles == 0) return fail(Errc::not_replayable, "the recording has no cycles of devices");
-  if (clock.is_off() && !result.difference)
-    return fail(Errc::not_replayable, "its cycles are due at other times than the recorded ones");
+  if (!tape.failure()) return result;
+  if (!result.difference) return tl::unexpected<SetupError>(*tape.failure());
+  result.ended_early = tape.failure()->message;
   return result;
 }
 

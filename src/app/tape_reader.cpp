@@ -1,38 +1,128 @@
 #include "app/tape_reader.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 #include <variant>
 
 #include "takt/app/error.hpp"
 
 namespace takt::app {
+namespace {
 
-template <class T>
-std::optional<T> TapeReader::next(std::deque<T>& queue) {
-  while (queue.empty()) {
+/// The parts of one cycle are neighbours in the file. So a part whose kind is this many cycles ahead of
+/// another kind shows that the other one is lost.
+constexpr std::size_t most_cycles_ahead = 4;
+/// The recorder's lane of requests holds a mebibyte, so more cannot wait for their cycle.
+constexpr std::size_t most_request_bytes = std::size_t{16} << 20;
+
+bool is_near(Time time) {
+  return time.time_since_epoch() <= record::time_bound && time.time_since_epoch() >= -record::time_bound;
+}
+
+bool is_valid_reading(const TapedFeedback& feedback) {
+  return feedback.heard <= 1 && feedback.drive <= static_cast<std::uint8_t>(DriveState::no_bus) &&
+         feedback.mode <= static_cast<std::uint8_t>(CommandMode::effort) && is_near(feedback.stamp);
+}
+
+bool are_valid(const TapedInputs& inputs) {
+  return inputs.requests <= motion::max_requests_per_cycle && inputs.shut_down <= 1 && inputs.reset <= 1;
+}
+
+}  // namespace
+
+const TapedCycle* TapeReader::next() {
+  cycle_.reset();
+  if (failure_ || !has_cycle() || !is_whole()) return nullptr;
+  auto readings = to_readings(reads_.front().value);
+  if (!readings) return nullptr;
+  const record::Cycle& times = cycles_.front().value;
+  TapedCycle& cycle = cycle_.emplace();
+  cycle.due = times.time;
+  cycle.woke = cycle.done = times.time + times.lateness;
+  // The record of the next cycle has the work time of this one.
+  if (cycles_.size() > 1) cycle.done += cycles_[1].value.busy;
+  cycle.inputs = inputs_.front().value;
+  cycle.readings = std::move(*readings);
+  cycle.commands = std::move(writes_.front().value);
+  reads_.pop_front();
+  writes_.pop_front();
+  inputs_.pop_front();
+  cycles_.pop_front();
+  ++number_;
+  return &cycle;
+}
+
+std::optional<std::vector<std::uint8_t>> TapeReader::request() {
+  while (requests_.empty()) {
     if (!pull()) return std::nullopt;
   }
-  std::optional<T> front(std::move(queue.front()));
-  queue.pop_front();
+  std::optional front(std::move(requests_.front()));
+  requests_.pop_front();
+  request_bytes_ -= front->size();
   return front;
 }
 
-std::optional<std::vector<TapedFeedback>> TapeReader::read() { return next(reads_); }
-std::optional<std::vector<TapedCommand>> TapeReader::write() { return next(writes_); }
-std::optional<TapedInputs> TapeReader::inputs() { return next(inputs_); }
-std::optional<std::vector<std::uint8_t>> TapeReader::request() { return next(requests_); }
-
-/// A cycle's record has the work time of the cycle before it, so the next one is needed, too.
-std::optional<TapedCycle> TapeReader::cycle() {
-  while (cycles_.size() < 2 && pull()) {
-  }
-  return next(cycles_);
+void TapeReader::end() noexcept {
+  at_end_ = true;
+  cycle_.reset();
+  requests_.clear();
+  cycles_.clear();
 }
 
-std::optional<TapedCycle> TapeReader::first_cycle() {
-  while (cycles_.size() < 2 && pull()) {
+void TapeReader::refuse(std::string why) {
+  if (!failure_) failure_ = SetupError{Errc::not_replayable, std::move(why)};
+  end();
+}
+
+/// Reads until all parts of a cycle are there. Returns false at the end of the tape.
+bool TapeReader::has_cycle() {
+  const auto ahead = [this] {
+    return std::max({reads_.size(), writes_.size(), inputs_.size(), cycles_.size()});
+  };
+  const auto whole = [this] {
+    return std::min({reads_.size(), writes_.size(), inputs_.size(), cycles_.size()});
+  };
+  while ((whole() == 0 || cycles_.size() < 2) && ahead() < most_cycles_ahead && pull()) {
   }
-  return cycles_.empty() ? std::nullopt : std::optional(cycles_.front());
+  return !failure_ && (whole() > 0 || ahead() >= most_cycles_ahead);
+}
+
+/// Whether the first parts are of one cycle, which is the next one. If not, names what is lost.
+bool TapeReader::is_whole() {
+  Time first = Time::max();
+  const auto look = [&first](const auto& parts) {
+    if (!parts.empty()) first = std::min(first, parts.front().time);
+  };
+  look(reads_), look(writes_), look(inputs_), look(cycles_);
+  const auto lacks = [&](const auto& parts, const char* what) {
+    if (!parts.empty() && parts.front().time == first) return false;
+    refuse(fmt::format("the recording lacks the {} of cycle {}", what, number_));
+    return true;
+  };
+  if (lacks(inputs_, "inputs")) return false;
+  const TapedInputs& inputs = inputs_.front().value;
+  if (inputs.cycle != number_) {
+    refuse(fmt::format("the recording lacks cycle {}, and goes on with cycle {}", number_, inputs.cycle));
+    return false;
+  }
+  if (lacks(reads_, "readings") || lacks(writes_, "commands") || lacks(cycles_, "times")) return false;
+  if (!are_valid(inputs)) refuse(fmt::format("cycle {}: the inputs are invalid", number_));
+  return !failure_;
+}
+
+std::optional<std::vector<robot::JointFeedback>> TapeReader::to_readings(
+    const std::vector<TapedFeedback>& taped) {
+  const auto wrong = std::ranges::find_if_not(taped, is_valid_reading);
+  if (wrong != taped.end()) {
+    const auto& joint = robot_->joints[static_cast<std::size_t>(wrong - taped.begin())];
+    refuse(fmt::format("cycle {}: the reading of joint {} is invalid", number_, joint.name));
+    return std::nullopt;
+  }
+  std::vector<robot::JointFeedback> readings;
+  for (const TapedFeedback& one : taped) readings.push_back(static_cast<robot::JointFeedback>(one));
+  return readings;
 }
 
 /// Reads one record of the file. Returns false at its end.
@@ -40,43 +130,43 @@ bool TapeReader::pull() {
   if (at_end_) return false;
   const auto record = recording_->next();
   at_end_ = !record || *record == nullptr;
-  if (!record) failure_ = record.error();
+  if (!record && !failure_) failure_ = record.error();
   if (at_end_) return false;
   if (const auto* cycle = std::get_if<record::CycleRecord>(*record)) take(*cycle);
   const auto* sample = std::get_if<record::SampleRecord>(*record);
-  if (sample == nullptr || take(*sample)) return true;
-  failure_ =
-      SetupError{Errc::not_replayable, std::string(sample->topic) +
-                                           " has messages of another form, or for another number of joints"};
-  at_end_ = true;
-  return false;
+  if (sample != nullptr && !take(*sample))
+    refuse(std::string(sample->topic) + " has messages of another form, or for another number of joints");
+  if (request_bytes_ > most_request_bytes) refuse("the recording has requests that no cycle takes");
+  return !at_end_;
 }
 
 void TapeReader::take(const record::CycleRecord& record) {
-  const record::Cycle& cycle = record.cycle;
-  if (!cycles_.empty()) cycles_.back().done = cycles_.back().woke + cycle.busy;
-  const Time woke = cycle.time + cycle.lateness;
-  cycles_.push_back({cycle.time, woke, woke});
+  cycles_.push_back({record.cycle.time, record.cycle});
 }
 
 bool TapeReader::take(const record::SampleRecord& record) {
-  if (record.topic == tape::names[tape::read]) return take_list(read_form_, record.message, reads_);
-  if (record.topic == tape::names[tape::write]) return take_list(write_form_, record.message, writes_);
+  if (record.topic == tape::names[tape::read]) return take_list(read_form_, record, reads_);
+  if (record.topic == tape::names[tape::write]) return take_list(write_form_, record, writes_);
   record::CdrReader reader(record.message);
-  if (record.topic == tape::names[tape::inputs]) return inputs_form_.read(reader, inputs_.emplace_back());
+  if (record.topic == tape::names[tape::inputs]) {
+    Part<TapedInputs>& part = inputs_.emplace_back();
+    part.time = record.time;
+    return inputs_form_.read(reader, part.value);
+  }
   if (record.topic != tape::names[tape::requests]) return true;
   const auto bytes = reader.array(reader.length(1), 1);
   requests_.emplace_back(bytes.begin(), bytes.end());
+  request_bytes_ += bytes.size();
   return reader.ok();
 }
 
 template <class T>
-bool TapeReader::take_list(const record::MessageForm& form, std::span<const std::uint8_t> message,
-                           std::deque<std::vector<T>>& queue) const {
-  record::CdrReader reader(message);
-  if (reader.length(1) != joints_) return false;
-  auto& list = queue.emplace_back(joints_);
-  for (T& value : list) {
+bool TapeReader::take_list(const record::MessageForm& form, const record::SampleRecord& record,
+                           Parts<std::vector<T>>& parts) const {
+  record::CdrReader reader(record.message);
+  if (reader.length(1) != robot_->joints.size()) return false;
+  parts.push_back({record.time, std::vector<T>(robot_->joints.size())});
+  for (T& value : parts.back().value) {
     if (!form.read(reader, value)) return false;
   }
   return true;

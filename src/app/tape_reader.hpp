@@ -1,10 +1,11 @@
-// Reads a tape (app/tape.hpp) in the order in which a loop needs its parts. Not real-time safe.
+// Reads a tape (app/tape.hpp) cycle by cycle, and checks that it is whole. Not real-time safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,51 +16,71 @@
 
 namespace takt::app {
 
-/// The times of one recorded cycle.
+/// One recorded cycle.
 struct TapedCycle {
   Time due{};
   Time woke{};
   Time done{};  ///< the end of its work
+  TapedInputs inputs;
+  std::vector<robot::JointFeedback> readings;
+  std::vector<TapedCommand> commands;
 };
 
-/// The parts come interleaved in the file. Each is kept until it is asked for.
+/// The parts of a cycle come interleaved in the file. Each waits there for the others of its cycle.
 class TapeReader {
  public:
-  /// The recording must outlive this. `joints`: their number.
-  TapeReader(record::Reader& recording, std::size_t joints) : recording_(&recording), joints_(joints) {}
+  /// `robot` names the joints. Both must outlive this.
+  TapeReader(record::Reader& recording, const robot::RobotDescription& robot)
+      : recording_(&recording), robot_(&robot) {}
 
-  /// The next of its kind; std::nullopt at the end of the tape, or after failure().
-  [[nodiscard]] std::optional<std::vector<TapedFeedback>> read();
-  [[nodiscard]] std::optional<std::vector<TapedCommand>> write();
-  [[nodiscard]] std::optional<TapedInputs> inputs();
+  /// The next whole cycle; null at the end of the tape, or after failure(). Valid until the next call.
+  [[nodiscard]] const TapedCycle* next();
+  /// The cycle that next() returned last; null before the first and after the end.
+  [[nodiscard]] const TapedCycle* present() const noexcept { return cycle_ ? &*cycle_ : nullptr; }
+  /// The next record of a request; std::nullopt at the end of the tape.
   [[nodiscard]] std::optional<std::vector<std::uint8_t>> request();
-  [[nodiscard]] std::optional<TapedCycle> cycle();
-  /// The first cycle, which stays.
-  [[nodiscard]] std::optional<TapedCycle> first_cycle();
 
-  /// The first error of the file.
+  /// Ends the tape here.
+  void end() noexcept;
+  /// Ends it as not_replayable. The first reason stays.
+  void refuse(std::string why);
+  /// The first error of the file, or not_replayable with what the tape lacks.
   [[nodiscard]] const std::optional<SetupError>& failure() const noexcept { return failure_; }
 
  private:
+  /// A part of the cycle that was due at `time`.
   template <class T>
-  [[nodiscard]] std::optional<T> next(std::deque<T>& queue);
+  struct Part {
+    Time time{};
+    T value;
+  };
+  template <class T>
+  using Parts = std::deque<Part<T>>;
+
   [[nodiscard]] bool pull();
+  [[nodiscard]] bool has_cycle();
+  [[nodiscard]] bool is_whole();
+  [[nodiscard]] std::optional<std::vector<robot::JointFeedback>> to_readings(
+      const std::vector<TapedFeedback>& taped);
   void take(const record::CycleRecord& record);
   [[nodiscard]] bool take(const record::SampleRecord& record);
   template <class T>
-  [[nodiscard]] bool take_list(const record::MessageForm& form, std::span<const std::uint8_t> message,
-                               std::deque<std::vector<T>>& queue) const;
+  [[nodiscard]] bool take_list(const record::MessageForm& form, const record::SampleRecord& record,
+                               Parts<std::vector<T>>& parts) const;
 
   record::Reader* recording_;
-  std::size_t joints_;
+  const robot::RobotDescription* robot_;
   record::MessageForm read_form_ = record::MessageForm::of<TapedFeedback>();
   record::MessageForm write_form_ = record::MessageForm::of<TapedCommand>();
   record::MessageForm inputs_form_ = record::MessageForm::of<TapedInputs>();
-  std::deque<std::vector<TapedFeedback>> reads_;
-  std::deque<std::vector<TapedCommand>> writes_;
-  std::deque<TapedInputs> inputs_;
+  Parts<std::vector<TapedFeedback>> reads_;
+  Parts<std::vector<TapedCommand>> writes_;
+  Parts<TapedInputs> inputs_;
+  Parts<record::Cycle> cycles_;
   std::deque<std::vector<std::uint8_t>> requests_;
-  std::deque<TapedCycle> cycles_;
+  std::size_t request_bytes_ = 0;  ///< of requests_
+  std::uint64_t number_ = 0;       ///< of the next cycle
+  std::optional<TapedCycle> cycle_;
   bool at_end_ = false;
   std::optional<SetupError> failure_;
 };

@@ -57,6 +57,9 @@ int run_replay(const ReplayArguments& arguments) {
   if (result->recorded)
     fmt::print("recorded {} records in {}\n", result->recorded->records, arguments.record);
   if (recording->truncated()) fmt::print("the recording was cut off\n");
+  if (result->left_out > 0)
+    fmt::print("{} requests were left out: the limits of this robot forbid them\n", result->left_out);
+  if (!result->ended_early.empty()) fmt::print("the replay ended early: {}\n", result->ended_early);
   if (!result->difference) {
     fmt::print("{} cycles, all commands as recorded, bit for bit\n", result->cycles);
     return exit_ok;

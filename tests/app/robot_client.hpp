@@ -100,7 +100,10 @@ class Client final : public motion::LoopObserver {
   using Look = std::function<void(Client&, const motion::Snapshot&)>;
 
   /// `look` is called after each cycle. The run ends after 20 s at the latest.
-  Client(Robot& robot, Look look) : robot_(&robot), look_(std::move(look)) { robot.add_observer(*this); }
+  Client(Robot& robot, Look look)
+      : robot_(&robot), look_(std::move(look)), record_(robot.recording_options().on_hand_over) {
+    robot.add_observer(*this);
+  }
 
   void move(std::vector<std::string> joints, std::vector<double> positions, const motion::Snapshot& state) {
     motion::MoveMessage message;
@@ -149,12 +152,14 @@ class Client final : public motion::LoopObserver {
  private:
   void hand_over(std::unique_ptr<motion::Request> request, motion::GoalId goal) {
     request->goal = goal;
+    if (record_) record_(last_.time, *request);
     static_cast<void>(robot_->channels().requests.try_push(request.get()));
     requests_.push_back(std::move(request));
   }
 
   Robot* robot_;
   Look look_;
+  std::function<void(Time, const motion::Request&)> record_;
   motion::GoalId last_goal_ = 0;
   std::vector<std::unique_ptr<motion::Request>> requests_;  ///< the loop borrows them
   std::vector<motion::Event> events_;

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ namespace takt::app {
 struct ReplayOptions {
   /// Recorded seconds per second; 0: as fast as possible.
   double speed = 0;
+  /// Stepped: called before each cycle, and may wait. Its answer false ends the replay.
+  std::function<bool(Robot& robot, std::uint64_t cycle)> step{};
   /// Another description than the recorded one. It has the same joints and period.
   std::optional<robot::RobotDescription> robot{};
   /// Plug-ins, controllers and the recording of the replay itself. The other options are the replay's own.
@@ -57,11 +60,17 @@ struct ReplayResult {
   std::uint64_t cycles = 0;                      ///< compared
   std::uint64_t differing = 0;                   ///< of these
   std::optional<ReplayDifference> difference{};  ///< the first
-  std::optional<record::EndTotals> recorded{};   ///< of the replay's own recording
+  /// Requests that were not repeated, because the limits of this robot forbid them.
+  std::uint64_t left_out = 0;
+  /// After a difference: why the rest of the recording could not be replayed; empty: there is none.
+  std::string ended_early{};
+  std::optional<record::EndTotals> recorded{};  ///< of the replay's own recording
 };
 
-/// Replays a recording that was just opened. Errors: those of record::Reader and of Robot::create();
-/// not_replayable, which says what the recording lacks, or which joint of the robot is another.
+/// Replays a recording that was just opened. A recording that was cut off is replayed up to its last whole
+/// cycle. Errors: those of record::Reader and of Robot::create(); not_replayable, with the cycle or request
+/// that the recording lacks, the value that no loop writes, or the joint that is another. An error after the
+/// first difference is in ReplayResult::ended_early instead.
 [[nodiscard]] SetupResult<ReplayResult> replay(record::Reader& recording, ReplayOptions options);
 
 }  // namespace takt::app

@@ -1,0 +1,262 @@
+// Tests the replay of recordings with planted changes. A changed number is found in its cycle and joint, a
+// lost or invalid record is named.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/robot_client.hpp"
+#include "app/tape_editor.hpp"
+#include "support/random.hpp"
+#include "takt/app/error.hpp"
+#include "takt/app/replay.hpp"
+#include "takt/record/reader.hpp"
+#include "takt/robot/controller.hpp"
+
+using namespace takt;
+using namespace takt::app;
+using namespace takt::test::robot_client;
+using namespace std::chrono_literals;
+using takt::test::TapeEdit;
+using takt::test::TapeEditor;
+
+namespace {
+
+/// Moves a joint by its measured position.
+class Wheel final : public robot::Controller {
+ public:
+  static constexpr component::ComponentMetadata about{.type = "Wheel",
+                                                      .version = "1.0.0",
+                                                      .vendor = "test",
+                                                      .category = "controller",
+                                                      .description = "Moves a joint."};
+  explicit Wheel(std::string name) : Controller(about, std::move(name)) {}
+  SetupResult<void> on_configure(robot::Resources& resources) override {
+    auto joint = resources.claim_joint("right_joint", CommandMode::position);
+    if (!joint) return tl::unexpected(joint.error());
+    joint_ = *joint;
+    return {};
+  }
+  Status on_activate(const component::CycleTime&) noexcept override {
+    at_ = joint_->reference().position;
+    return {};
+  }
+  Status on_execute(const component::CycleTime&) noexcept override {
+    at_ += 1e-3 * (0.5 - joint_->feedback().position);
+    joint_->follow({at_, 0, 0});
+    return {};
+  }
+
+ private:
+  robot::Joint* joint_ = nullptr;
+  double at_ = 0;
+};
+
+/// A recorded run: the wheel turns the right joint, and requests move the left one.
+class RecordedRun {
+ public:
+  RecordedRun() {
+    VirtualClock clock;
+    RobotOptions options;
+    options.clock = &clock;
+    options.recording = path;
+    options.drain_in_cycle = true;
+    options.types = {component::component_type<Wheel>()};
+    description.controllers.push_back({.name = "wheel", .type = "Wheel"});
+    const auto robot = made(description, options);
+    Client client(*robot, [&](Client& it, const motion::Snapshot& state) {
+      if (state.state == motion::RobotState::ready && state.loop.cycles % 300 == 0)
+        it.move({"left_joint"}, {0.001 * static_cast<double>(state.loop.cycles % 700)}, state);
+      if (state.loop.cycles == last_move + 500) it.end();
+    });
+    REQUIRE(robot->run().has_value());
+    REQUIRE(robot->finish().has_value());
+    CHECK(client.refused().empty());
+    cycles = robot->statistics().cycles;
+  }
+
+  [[nodiscard]] record::Reader open(const std::string& file) const {
+    auto reader = record::Reader::open(file);
+    if (!reader) FAIL(reader.error().message);
+    return std::move(*reader);
+  }
+  /// Replays a copy with these changes.
+  [[nodiscard]] SetupResult<ReplayResult> replay_with(TapeEdit edit) const {
+    const std::string copy = folder_.file("copy.mcap");
+    record::Reader original = open(path);
+    TapeEditor(original, copy, std::move(edit)).run();
+    record::Reader reader = open(copy);
+    ReplayOptions options;
+    options.options.types = {component::component_type<Wheel>()};
+    return replay(reader, std::move(options));
+  }
+  [[nodiscard]] ReplayResult replayed_with(TapeEdit edit) const {
+    const auto result = replay_with(std::move(edit));
+    if (!result) FAIL(result.error().message);
+    return *result;
+  }
+  /// The message of the refusal.
+  [[nodiscard]] std::string refused_with(TapeEdit edit) const {
+    const auto result = replay_with(std::move(edit));
+    if (result) {
+      FAIL_CHECK("not refused");
+      return {};
+    }
+    CHECK(result.error().error == Errc::not_replayable);
+    return result.error().message;
+  }
+
+  static constexpr std::uint64_t last_move = 2100;  ///< cycle
+
+ private:
+  ScratchFolder folder_;
+
+ public:
+  robot::RobotDescription description = two_joints();
+  std::string path = folder_.file("run.mcap");
+  std::uint64_t cycles = 0;
+};
+
+/// Cycles in which the wheel turns.
+std::uint64_t some_cycle(std::mt19937_64& random) {
+  return static_cast<std::uint64_t>(test::uniform_int(random, 1000, 2000));
+}
+
+template <class T>
+auto lose(std::uint64_t which) {
+  return [which](std::uint64_t index, T&) { return index != which; };
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  CAPTURE(text);
+  const bool found = text.find(part) != std::string::npos;
+  CHECK(found);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a copy of a recording replays, and a changed number is found in its cycle and joint") {
+  const RecordedRun run;
+  CHECK(run.replayed_with({}).cycles == run.cycles);
+  CHECK_FALSE(run.replayed_with({}).difference);
+  auto random = test::generator(1);
+  for (std::size_t i = 0; i < test::count(8); ++i) {
+    const std::uint64_t at = some_cycle(random);
+    const auto bit = std::uint64_t{1} << test::uniform_int(random, 0, 51);
+    const auto flip = [bit](double& value) {
+      value = std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) ^ bit);
+    };
+    CAPTURE(at);
+    CAPTURE(bit);
+
+    const ReplayResult written = run.replayed_with({.write = [&](std::uint64_t index, auto& commands) {
+      if (index == at) flip(commands[0].position);
+      return true;
+    }});
+    REQUIRE(written.difference);
+    CHECK(written.differing == 1);
+    CHECK(written.difference->cycle == at);
+    CHECK(written.difference->joint == "left_joint");
+    CHECK(written.difference->field == "position");
+    CHECK(written.difference->value != written.difference->expected);
+
+    const ReplayResult read = run.replayed_with({.read = [&](std::uint64_t index, auto& feedback) {
+      if (index == at) feedback[1].position += 1e-9;
+      return true;
+    }});
+    REQUIRE(read.difference);
+    CHECK(read.difference->cycle == at);
+    CHECK(read.difference->joint == "right_joint");
+  }
+}
+
+TEST_CASE("a lost record is named, whichever it is") {
+  const RecordedRun run;
+  auto random = test::generator(2);
+  for (std::size_t i = 0; i < test::count(3); ++i) {
+    const std::uint64_t at = some_cycle(random);
+    const std::string lacks = fmt::format("the recording lacks the {{}} of cycle {}", at);
+    const auto text = [&](const char* what) { return fmt::format(fmt::runtime(lacks), what); };
+    contains(run.refused_with({.read = lose<std::vector<TapedFeedback>>(at)}), text("readings"));
+    contains(run.refused_with({.write = lose<std::vector<TapedCommand>>(at)}), text("commands"));
+    contains(run.refused_with({.inputs = lose<TapedInputs>(at)}), text("inputs"));
+    contains(run.refused_with({.cycle = lose<record::Cycle>(at)}), text("times"));
+    contains(run.refused_with({.read = lose<std::vector<TapedFeedback>>(at),
+                               .write = lose<std::vector<TapedCommand>>(at),
+                               .inputs = lose<TapedInputs>(at),
+                               .cycle = lose<record::Cycle>(at)}),
+             fmt::format("the recording lacks cycle {}, and goes on with cycle {}", at, at + 1));
+  }
+  contains(run.refused_with({.request = lose<std::vector<std::uint8_t>>(2)}),
+           "the recording lacks request 3, and goes on with request 4");
+  contains(run.refused_with({.inputs = [](std::uint64_t, TapedInputs&) { return false; }}),
+           "the recording lacks the inputs of cycle 0");
+}
+
+TEST_CASE("a recording that ends early is replayed up to its last whole cycle") {
+  const RecordedRun run;
+  const std::uint64_t end = 1234;
+  std::uint64_t more = 0;
+  SUBCASE("between two cycles") {}
+  SUBCASE("within a cycle") { more = 1; }
+  const ReplayResult result =
+      run.replayed_with({.read = [&](std::uint64_t index, auto&) { return index < end + more; },
+                         .write = [&](std::uint64_t index, auto&) { return index < end; },
+                         .inputs = [&](std::uint64_t index, auto&) { return index < end + more; },
+                         .cycle = [&](std::uint64_t index, auto&) { return index < end; }});
+  CHECK_FALSE(result.difference);
+  CHECK(result.cycles == end);
+}
+
+TEST_CASE("a recording that ends before a request is replayed up to the cycle that took it") {
+  const RecordedRun run;
+  const ReplayResult result =
+      run.replayed_with({.request = [](std::uint64_t index, auto&) { return index < 4; }});
+  CHECK_FALSE(result.difference);
+  CHECK(result.cycles > 1000);
+  CHECK(result.cycles < run.cycles);
+}
+
+TEST_CASE("values that no loop writes are refused by name") {
+  const RecordedRun run;
+  const auto reading = [&](auto change) {
+    return run.refused_with({.read = [=](std::uint64_t index, std::vector<TapedFeedback>& feedback) {
+      if (index == 1500) change(feedback[1]);
+      return true;
+    }});
+  };
+  const std::string invalid = "cycle 1500: the reading of joint right_joint is invalid";
+  contains(reading([](TapedFeedback& it) { it.drive = 5; }), invalid);
+  contains(reading([](TapedFeedback& it) { it.mode = 3; }), invalid);
+  contains(reading([](TapedFeedback& it) { it.heard = 2; }), invalid);
+  contains(reading([](TapedFeedback& it) { it.stamp = Time::max(); }), invalid);
+
+  const auto inputs = [&](auto change) {
+    return run.refused_with({.inputs = [=](std::uint64_t index, TapedInputs& all) {
+      if (index == 1500) change(all);
+      return true;
+    }});
+  };
+  contains(inputs([](TapedInputs& it) { it.requests = 0xffff'ffff; }), "cycle 1500: the inputs are invalid");
+  contains(inputs([](TapedInputs& it) { it.reset = 2; }), "cycle 1500: the inputs are invalid");
+  contains(inputs([](TapedInputs& it) { it.shut_down = 0xff; }), "cycle 1500: the inputs are invalid");
+  contains(inputs([](TapedInputs& it) { it.cycle = 7; }), "the recording lacks cycle 1500");
+
+  const auto request = run.refused_with({.request = [](std::uint64_t index, auto& record) {
+    if (index == 2) record.resize(record.size() / 2);
+    return true;
+  }});
+  contains(request, "request 3 is malformed");
+  const auto readings = run.refused_with({.read = [](std::uint64_t index, auto& feedback) {
+    if (index == 1500) feedback.pop_back();
+    return true;
+  }});
+  contains(readings, "/devices/read has messages of another form, or for another number of joints");
+}

@@ -1,0 +1,108 @@
+// Copies a recording with planted changes: another value, or a lost record. Tests of the replay share it.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "app/tape.hpp"
+#include "record/cdr.hpp"
+#include "record/message_form.hpp"
+#include "takt/record/reader.hpp"
+#include "takt/record/recorder.hpp"
+
+namespace takt::test {
+
+/// One function for each kind of record. It may change the record, and returns whether the copy has it.
+/// `index` counts those of the kind.
+struct TapeEdit {
+  template <class T>
+  using Change = std::function<bool(std::uint64_t index, T&)>;
+  Change<std::vector<app::TapedFeedback>> read{};
+  Change<std::vector<app::TapedCommand>> write{};
+  Change<app::TapedInputs> inputs{};
+  Change<std::vector<std::uint8_t>> request{};
+  Change<record::Cycle> cycle{};
+};
+
+/// Writes the copy.
+class TapeEditor {
+ public:
+  TapeEditor(record::Reader& from, const std::string& to, TapeEdit edit)
+      : from_(&from), edit_(std::move(edit)) {
+    record::RecorderOptions options;
+    options.topics = app::tape::topics();
+    auto created = record::Recorder::create(to, from.metadata(), options);
+    if (!created) FAIL(created.error().message);
+    to_ = std::move(*created);
+  }
+
+  void run() {
+    while (true) {
+      const auto record = from_->next();
+      if (!record) FAIL(record.error().message);
+      if (*record == nullptr) break;
+      if (const auto* cycle = std::get_if<record::CycleRecord>(*record)) copy(*cycle);
+      if (const auto* sample = std::get_if<record::SampleRecord>(*record)) copy(*sample);
+      REQUIRE(to_->drain().has_value());
+    }
+    REQUIRE(to_->finish().has_value());
+  }
+
+ private:
+  void copy(record::CycleRecord record) {
+    if (!keeps(edit_.cycle, cycles_, record.cycle)) return;
+    to_->loop().cycle(record.cycle, [&](std::size_t joint) noexcept { return record.joints[joint]; });
+  }
+  void copy(const record::SampleRecord& record) {
+    using namespace app::tape;
+    record::CdrReader reader(record.message);
+    if (record.topic == names[read]) copy_list(record, read, edit_.read, reads_);
+    if (record.topic == names[write]) copy_list(record, write, edit_.write, writes_);
+    if (record.topic == names[inputs]) {
+      app::TapedInputs value;
+      REQUIRE(record::MessageForm::of<app::TapedInputs>().read(reader, value));
+      if (keeps(edit_.inputs, inputs_, value))
+        to_->loop().sample(inputs, record.time,
+                           {reinterpret_cast<const std::uint8_t*>(&value), sizeof(value)});
+    }
+    if (record.topic == names[requests]) {
+      const auto bytes = reader.array(reader.length(1), 1);
+      std::vector<std::uint8_t> value(bytes.begin(), bytes.end());
+      if (keeps(edit_.request, requests_, value)) to_->server().sample(requests, record.time, value);
+    }
+  }
+  template <class T>
+  void copy_list(const record::SampleRecord& record, std::size_t topic,
+                 const TapeEdit::Change<std::vector<T>>& change, std::uint64_t& count) {
+    record::CdrReader reader(record.message);
+    std::vector<T> values(reader.length(1));
+    for (T& value : values) REQUIRE(record::MessageForm::of<T>().read(reader, value));
+    if (!keeps(change, count, values)) return;
+    to_->loop().samples<T>(topic, record.time, values.size(),
+                           [&](std::size_t i) noexcept { return values[i]; });
+  }
+  template <class T>
+  static bool keeps(const TapeEdit::Change<T>& change, std::uint64_t& count, T& value) {
+    const std::uint64_t index = count++;
+    return !change || change(index, value);
+  }
+
+  record::Reader* from_;
+  TapeEdit edit_;
+  std::unique_ptr<record::Recorder> to_;
+  std::uint64_t cycles_ = 0;
+  std::uint64_t reads_ = 0;
+  std::uint64_t writes_ = 0;
+  std::uint64_t inputs_ = 0;
+  std::uint64_t requests_ = 0;
+};
+
+}  // namespace takt::test
