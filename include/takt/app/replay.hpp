@@ -68,9 +68,9 @@ struct ReplayResult {
 };
 
 /// Replays a recording that was just opened. A recording that was cut off is replayed up to its last whole
-/// cycle. Errors: those of record::Reader and of Robot::create(); not_replayable, with the cycle or request
-/// that the recording lacks, the value that no loop writes, or the joint that is another. An error after the
-/// first difference is in ReplayResult::ended_early instead.
+/// cycle. Errors: those of record::Reader and of Robot::create(); not_replayable. Its message names the cycle
+/// or request that the recording lacks, the value that no loop writes, or the joint that is another. An error
+/// after the first difference is in ReplayResult::ended_early instead.
 [[nodiscard]] SetupResult<ReplayResult> replay(record::Reader& recording, ReplayOptions options);
 
 }  // namespace takt::app
