@@ -121,6 +121,7 @@ std::optional<std::vector<robot::JointFeedback>> TapeReader::to_readings(
     return std::nullopt;
   }
   std::vector<robot::JointFeedback> readings;
+  readings.reserve(taped.size());
   for (const TapedFeedback& one : taped) readings.push_back(static_cast<robot::JointFeedback>(one));
   return readings;
 }
