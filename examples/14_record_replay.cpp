@@ -56,11 +56,12 @@ robot::RobotDescription one_joint(double gain) {
   robot::RobotDescription robot;
   robot.name = "one joint";
   robot.period = 2ms;
-  robot.buses = {{.name = "arm", .protocol = drives::find("servo")}};
+  robot.buses = {{.name = "arm", .protocol = drives::find("odrive")}};
   robot::JointDescription& elbow = robot.joints.emplace_back();
   elbow.name = "elbow";
   elbow.board = 1;
-  elbow.counts_per_radian = 100'000;
+  elbow.drive.set("gear", 9.0);
+  elbow.drive.set("current_limit", 20.0);  // A
   elbow.limits = {-2, 2, 2, 8, 100};
   robot.controllers = {{.name = "swing", .type = "Swing", .parameters = {{"gain", gain}}}};
   return robot;
