@@ -9,12 +9,14 @@
 #include <functional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "app/tape_reader.hpp"
 #include "takt/app/error.hpp"
 #include "takt/drives/registry.hpp"
 #include "takt/motion/request_message.hpp"
 #include "takt/robot/description_json.hpp"
+#include "takt/robot/joint.hpp"
 
 namespace takt::app {
 namespace {
@@ -74,7 +76,8 @@ class TapeDevices final : public robot::Hardware {
   [[nodiscard]] robot::HardwareCounters counters() const noexcept override { return {}; }
 
  private:
-  /// Notes the first difference. Returns whether there is one.
+  /// Notes the first difference, if possible of the field that the drive follows. Returns whether there is
+  /// one.
   bool compare(const TapedCycle& cycle, std::size_t joint, const TapedCommand& value,
                const TapedCommand& expected) {
     std::array<std::pair<std::string_view, double>, field_count<TapedCommand>> numbers;
@@ -82,18 +85,18 @@ class TapeDevices final : public robot::Hardware {
     for_each_field(expected, [&](std::string_view name, const auto& field) {
       numbers[count++] = {name, static_cast<double>(field)};
     });
-    bool differs = false;
+    const std::string_view followed = robot::to_string(cycle.readings[joint].mode);
+    std::optional<ReplayDifference> found;
     count = 0;
     for_each_field(value, [&](std::string_view name, const auto& field) {
       const auto number = static_cast<double>(field);
       const double other = numbers[count++].second;
       if (std::bit_cast<std::uint64_t>(number) == std::bit_cast<std::uint64_t>(other)) return;
-      differs = true;
-      if (result_->difference) return;
-      result_->difference = ReplayDifference{cycle.inputs.cycle, cycle.due, robot_->joints[joint].name,
-                                             std::string(name),  number,    other};
+      if (!found || name == followed)
+        found = {cycle.inputs.cycle, cycle.due, robot_->joints[joint].name, std::string(name), number, other};
     });
-    return differs;
+    if (!result_->difference) result_->difference = found;
+    return found.has_value();
   }
 
   TapeReader* tape_;
@@ -116,7 +119,10 @@ class TapeInputs final : public motion::LoopObserver {
     if (options_->speed > 0) wait_for(now);
     take_events();
     const TapedCycle* cycle = tape_->present();
-    if (cycle != nullptr && options_->step && !options_->step(*robot_, cycle->inputs.cycle)) tape_->end();
+    if (cycle != nullptr && options_->step && !options_->step(*robot_, cycle->inputs.cycle)) {
+      result_->ended_early = fmt::format("its caller stopped it before cycle {}", cycle->inputs.cycle);
+      tape_->end();
+    }
     if (tape_->present() != nullptr) give(cycle->inputs, now);
     if (tape_->present() == nullptr) robot_->shut_down();
   }
@@ -226,7 +232,9 @@ SetupResult<ReplayResult> replay(record::Reader& recording, ReplayOptions option
     return tl::unexpected<SetupError>(std::move(same.error()));
 
   const robot::RobotDescription description = *options.robot;
-  TapeReader tape(recording, description);
+  std::vector<record::Reader*> files{&recording};
+  files.insert(files.end(), options.further_files.begin(), options.further_files.end());
+  TapeReader tape(std::move(files), description);
   if (tape.next() == nullptr) {
     if (tape.failure()) return tl::unexpected<SetupError>(*tape.failure());
     return fail(Errc::not_replayable, "the recording has no cycles of devices");

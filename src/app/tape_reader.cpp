@@ -129,7 +129,8 @@ std::optional<std::vector<robot::JointFeedback>> TapeReader::to_readings(
 /// Reads one record of the file. Returns false at its end.
 bool TapeReader::pull() {
   if (at_end_) return false;
-  const auto record = recording_->next();
+  auto record = files_[file_]->next();
+  while (record && *record == nullptr && file_ + 1 < files_.size()) record = files_[++file_]->next();
   at_end_ = !record || *record == nullptr;
   if (!record && !failure_) failure_ = record.error();
   if (at_end_) return false;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/tape.hpp"
@@ -29,9 +30,9 @@ struct TapedCycle {
 /// The parts of a cycle come interleaved in the file. Each waits there for the others of its cycle.
 class TapeReader {
  public:
-  /// `robot` names the joints. Both must outlive this.
-  TapeReader(record::Reader& recording, const robot::RobotDescription& robot)
-      : recording_(&recording), robot_(&robot) {}
+  /// `files`: of one recording, at least one, in order. `robot` names the joints. All must outlive this.
+  TapeReader(std::vector<record::Reader*> files, const robot::RobotDescription& robot)
+      : files_(std::move(files)), robot_(&robot) {}
 
   /// The next whole cycle; null at the end of the tape, or after failure(). Valid until the next call.
   [[nodiscard]] const TapedCycle* next();
@@ -68,7 +69,8 @@ class TapeReader {
   [[nodiscard]] bool take_list(const record::MessageForm& form, const record::SampleRecord& record,
                                Parts<std::vector<T>>& parts) const;
 
-  record::Reader* recording_;
+  std::vector<record::Reader*> files_;
+  std::size_t file_ = 0;  ///< the one that is read
   const robot::RobotDescription* robot_;
   record::MessageForm read_form_ = record::MessageForm::of<TapedFeedback>();
   record::MessageForm write_form_ = record::MessageForm::of<TapedCommand>();

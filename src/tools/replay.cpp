@@ -3,9 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
+#include <iostream>
 #include <memory>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "takt/drives/registry.hpp"
@@ -17,14 +22,68 @@ namespace takt::tools {
 namespace {
 
 struct ReplayArguments {
-  std::string recording;
+  std::vector<std::string> recordings;
   std::string robot_file;
   std::vector<std::string> libraries;
   std::vector<std::string> folders;
   std::string record;
   bool overwrite = false;
   double speed = 0;
+  bool step = false;
 };
+
+/// Shows the robot between two cycles, and asks how many cycles to go.
+class Stepper {
+ public:
+  [[nodiscard]] bool operator()(app::Robot& robot, std::uint64_t cycle) {
+    if (cycle < next_) return true;
+    fmt::print("before cycle {}:\n", cycle);
+    for (const robot::Joint& joint : robot.manager().joints())
+      fmt::print("  {} reference {} measured {}\n", joint.name(), joint.reference().position,
+                 joint.feedback().position);
+    return ask(cycle);
+  }
+
+ private:
+  [[nodiscard]] bool ask(std::uint64_t cycle) {
+    std::string line;
+    while (true) {
+      fmt::print("cycles to go [1], or q: ");
+      std::fflush(stdout);
+      if (!std::getline(std::cin, line) || line == "q") return false;
+      std::uint64_t count = 1;
+      const auto parsed = std::from_chars(line.data(), line.data() + line.size(), count);
+      if (line.empty() || (parsed.ec == std::errc{} && parsed.ptr == line.data() + line.size())) {
+        next_ = cycle + count;
+        return true;
+      }
+    }
+  }
+
+  std::uint64_t next_ = 0;
+};
+
+SetupResult<std::vector<record::Reader>> open_all(const std::vector<std::string>& files) {
+  std::vector<record::Reader> opened;
+  for (const std::string& file : files) {
+    auto recording = open_recording(file);
+    if (!recording) return tl::unexpected<SetupError>(std::move(recording.error()));
+    opened.push_back(std::move(*recording));
+  }
+  return opened;
+}
+
+/// What the result does not cover.
+void print_limits_of(const app::ReplayResult& result, const record::Reader& last) {
+  if (last.truncated()) {
+    fmt::print("the recording was cut off\n");
+  } else if (!last.totals() && result.ended_early.empty()) {
+    fmt::print("another file continues the recording\n");
+  }
+  if (result.left_out > 0)
+    fmt::print("{} requests were left out: the limits of this robot forbid them\n", result.left_out);
+  if (!result.ended_early.empty()) fmt::print("the replay ended early: {}\n", result.ended_early);
+}
 
 int replay_fails(const SetupError& error) {
   fmt::print(stderr, "takt replay: {}\n", error.message);
@@ -50,16 +109,15 @@ int run_replay(const ReplayArguments& arguments) {
     if (!robot) return complain(arguments.robot_file, robot.error());
     options.robot = std::move(*robot);
   }
-  auto recording = open_recording(arguments.recording);
-  if (!recording) return replay_fails(recording.error());
-  const auto result = app::replay(*recording, std::move(options));
+  if (arguments.step) options.step = Stepper();
+  auto files = open_all(arguments.recordings);
+  if (!files) return replay_fails(files.error());
+  for (std::size_t i = 1; i < files->size(); ++i) options.further_files.push_back(&(*files)[i]);
+  const auto result = app::replay(files->front(), std::move(options));
   if (!result) return replay_fails(result.error());
   if (result->recorded)
     fmt::print("recorded {} records in {}\n", result->recorded->records, arguments.record);
-  if (recording->truncated()) fmt::print("the recording was cut off\n");
-  if (result->left_out > 0)
-    fmt::print("{} requests were left out: the limits of this robot forbid them\n", result->left_out);
-  if (!result->ended_early.empty()) fmt::print("the replay ended early: {}\n", result->ended_early);
+  print_limits_of(*result, files->back());
   if (!result->difference) {
     fmt::print("{} cycles, all commands as recorded, bit for bit\n", result->cycles);
     return exit_ok;
@@ -74,7 +132,10 @@ int run_replay(const ReplayArguments& arguments) {
 void add_replay(CLI::App& app) {
   auto arguments = std::make_shared<ReplayArguments>();
   CLI::App* command = app.add_subcommand("replay", "Repeat a recorded run, and compare its commands");
-  command->add_option("recording", arguments->recording, "A file that takt run --record wrote")->required();
+  command
+      ->add_option("recording", arguments->recordings,
+                   "A file that takt run --record wrote; of a rotated recording, all files in order")
+      ->required();
   command->add_option("--robot", arguments->robot_file,
                       "Another description of the same joints, for example with other gains");
   command->add_option("--controller", arguments->libraries,
@@ -83,9 +144,12 @@ void add_replay(CLI::App& app) {
   CLI::Option* record = command->add_option("--record", arguments->record, "Record the replay to this file");
   command->add_flag("--overwrite", arguments->overwrite, "Let --record replace an existing file")
       ->needs(record);
-  command
-      ->add_option("--speed", arguments->speed, "Recorded seconds per second; by default as fast as possible")
-      ->check(CLI::Range(0.0, 1e6));
+  CLI::Option* speed = command
+                           ->add_option("--speed", arguments->speed,
+                                        "Recorded seconds per second; by default as fast as possible")
+                           ->check(CLI::Range(0.0, 1e6));
+  command->add_flag("--step", arguments->step, "Show the joints between cycles, and wait for Enter")
+      ->excludes(speed);
   command->footer(
       "The devices give what was read, at the recorded times, and requests come in the recorded cycles. The "
       "readings do\n"

@@ -5,8 +5,8 @@
 
 #include <bit>
 #include <cstdint>
-#include <limits>
-#include <memory>
+#include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,8 +14,10 @@
 #include "app/robot_client.hpp"
 #include "app/tape_editor.hpp"
 #include "support/random.hpp"
+#include "support/source_dir.hpp"
 #include "takt/app/error.hpp"
 #include "takt/app/replay.hpp"
+#include "takt/drives/registry.hpp"
 #include "takt/record/reader.hpp"
 #include "takt/robot/controller.hpp"
 
@@ -61,13 +63,14 @@ class Wheel final : public robot::Controller {
 /// A recorded run: the wheel turns the right joint, and requests move the left one.
 class RecordedRun {
  public:
-  RecordedRun() {
+  explicit RecordedRun(const std::function<void(RobotOptions&)>& change = {}) {
     VirtualClock clock;
     RobotOptions options;
     options.clock = &clock;
     options.recording = path;
     options.drain_in_cycle = true;
     options.types = {component::component_type<Wheel>()};
+    if (change) change(options);
     description.controllers.push_back({.name = "wheel", .type = "Wheel"});
     const auto robot = made(description, options);
     Client client(*robot, [&](Client& it, const motion::Snapshot& state) {
@@ -81,7 +84,7 @@ class RecordedRun {
     cycles = robot->statistics().cycles;
   }
 
-  [[nodiscard]] record::Reader open(const std::string& file) const {
+  [[nodiscard]] static record::Reader open(const std::string& file) {
     auto reader = record::Reader::open(file);
     if (!reader) FAIL(reader.error().message);
     return std::move(*reader);
@@ -259,4 +262,172 @@ TEST_CASE("values that no loop writes are refused by name") {
     return true;
   }});
   contains(readings, "/devices/read has messages of another form, or for another number of joints");
+}
+
+TEST_CASE("a gap after the first difference leaves the difference, and is told") {
+  const RecordedRun run;
+  const ReplayResult result = run.replayed_with(
+      {.read = lose<std::vector<TapedFeedback>>(1800), .write = [](std::uint64_t index, auto& commands) {
+         if (index == 1700) commands[0].effort = 1;
+         return true;
+       }});
+  REQUIRE(result.difference);
+  CHECK(result.difference->cycle == 1700);
+  CHECK(result.difference->field == "effort");
+  CHECK(result.cycles == 1800);
+  CHECK(result.ended_early == "the recording lacks the readings of cycle 1800");
+}
+
+TEST_CASE("a recording with any bytes ends in a result or in a named error") {
+  const RecordedRun run;
+  auto random = test::generator(3);
+  const auto spoil = [&](std::span<std::uint8_t> bytes) {
+    if (bytes.empty() || test::uniform_int(random, 0, 400) != 0) return true;
+    for (auto i = test::uniform_int(random, 1, 4); i > 0; --i) {
+      const auto where = static_cast<std::size_t>(test::uniform_int(random, 0, 1'000'000)) % bytes.size();
+      bytes[where] = static_cast<std::uint8_t>(test::uniform_int(random, 0, 255));
+    }
+    return test::uniform_int(random, 0, 9) != 0;
+  };
+  const auto bytes_in = [](auto& value) {
+    return std::span{reinterpret_cast<std::uint8_t*>(&value), sizeof(value)};
+  };
+  for (std::size_t i = 0; i < test::count(20); ++i) {
+    const auto kind = test::uniform_int(random, 0, 4);
+    TapeEdit edit;
+    if (kind == 0) edit.read = [&](std::uint64_t, auto& list) { return spoil(bytes_in(list[0])); };
+    if (kind == 1) edit.write = [&](std::uint64_t, auto& list) { return spoil(bytes_in(list[1])); };
+    if (kind == 2) edit.inputs = [&](std::uint64_t, auto& value) { return spoil(bytes_in(value)); };
+    if (kind == 3) edit.request = [&](std::uint64_t, auto& record) { return spoil(record); };
+    if (kind == 4) {
+      edit.cycle = [&](std::uint64_t, record::Cycle& cycle) {
+        const auto any = [&] { return Duration(test::uniform_int(random, -2'000'000'000, 2'000'000'000)); };
+        if (test::uniform_int(random, 0, 400) == 0) cycle.lateness = any();
+        if (test::uniform_int(random, 0, 400) == 0) cycle.busy = any();
+        return true;
+      };
+    }
+    const auto result = run.replay_with(std::move(edit));
+    if (result) CHECK(result->cycles <= run.cycles);
+    if (!result) CHECK_FALSE(result.error().message.empty());
+  }
+}
+
+TEST_CASE("a stepped replay stops where its caller says so") {
+  const RecordedRun run;
+  record::Reader reader = run.open(run.path);
+  ReplayOptions options;
+  options.options.types = {component::component_type<Wheel>()};
+  std::vector<std::uint64_t> seen;
+  options.step = [&seen](Robot& robot, std::uint64_t cycle) {
+    CHECK(robot.description().joints.size() == 2);
+    seen.push_back(cycle);
+    return cycle < 99;
+  };
+  const auto result = replay(reader, std::move(options));
+  REQUIRE(result);
+  CHECK(result->cycles == 99);
+  CHECK(result->ended_early == "its caller stopped it before cycle 99");
+  CHECK_FALSE(result->difference);
+  REQUIRE(seen.size() == 100);
+  CHECK(seen.front() == 0);
+  CHECK(seen.back() == 99);
+}
+
+TEST_CASE("the files of a rotated recording are replayed as one") {
+  const RecordedRun run([](RobotOptions& options) { options.recorder.rotate_after = 1s; });
+  const std::string stem = run.path.substr(0, run.path.size() - std::string(".mcap").size());
+  record::Reader first = run.open(run.path);
+  record::Reader second = run.open(stem + ".1.mcap");
+  record::Reader third = run.open(stem + ".2.mcap");
+  ReplayOptions options;
+  options.options.types = {component::component_type<Wheel>()};
+  SUBCASE("all of them") {
+    options.further_files = {&second, &third};
+    const auto result = replay(first, std::move(options));
+    REQUIRE(result);
+    CHECK(result->cycles > 2000);
+    CHECK_FALSE(result->difference);
+  }
+  SUBCASE("without one of them") {
+    options.further_files = {&third};
+    const auto result = replay(first, std::move(options));
+    REQUIRE_FALSE(result);
+    contains(result.error().message, "the recording lacks the ");
+  }
+}
+
+TEST_CASE("requests that another robot's limits forbid are left out and counted") {
+  const RecordedRun run;
+  record::Reader reader = run.open(run.path);
+  ReplayOptions options;
+  options.options.types = {component::component_type<Wheel>()};
+  options.robot = run.description;
+  options.robot->joints[0].limits.velocity /= 2;
+  const auto result = replay(reader, std::move(options));
+  REQUIRE(result);
+  CHECK(result->left_out > 0);
+  REQUIRE(result->difference);
+  CHECK(result->difference->joint == "left_joint");
+}
+
+TEST_CASE("the shipped robots repeat bit for bit, and a changed gain is found, in every mode") {
+  const ScratchFolder folder;
+  struct Case {
+    const char* robot;
+    const char* output;  ///< of a PID on the second joint; null: no PID
+  };
+  for (const Case& one : {Case{"mhubo", nullptr}, Case{"arm6", nullptr}, Case{"mit_arm3", "effort"},
+                          Case{"mit_arm3", "velocity"}, Case{"odrive_arm", "velocity"}}) {
+    const std::string name = one.robot;
+    CAPTURE(name);
+    auto loaded =
+        drives::load_robot_file(fmt::format("{}/examples/robots/{}.json", TAKT_SOURCE_DIR, one.robot));
+    REQUIRE(loaded);
+    const std::string joint = loaded->joints[1].name;
+    if (one.output != nullptr) {
+      loaded->controllers.push_back({.name = "pid",
+                                     .type = "PidController",
+                                     .parameters = {{"joints", joint},
+                                                    {"output", one.output},
+                                                    {"proportional", "3"},
+                                                    {"derivative", "0.1"},
+                                                    {"feed_forward", 0.5}}});
+    }
+    VirtualClock clock;
+    RobotOptions options;
+    options.clock = &clock;
+    options.devices.simulate = true;
+    options.recording = folder.file("run.mcap");
+    options.overwrite = true;
+    options.drain_in_cycle = true;
+    const auto robot = made(*loaded, options);
+    auto random = test::generator(4);
+    Client client(*robot, [&](Client& it, const motion::Snapshot& state) {
+      if (state.state == motion::RobotState::ready && state.loop.cycles % 400 == 0)
+        it.move({loaded->joints[0].name}, {test::uniform(random, -0.2, 0.2)}, state);
+      if (state.time - Time{} > 6s) it.end();
+    });
+    REQUIRE(robot->run().has_value());
+    REQUIRE(robot->finish().has_value());
+    CHECK(client.goals() > 0);
+
+    record::Reader reader = RecordedRun::open(options.recording);
+    const auto result = replay(reader, {});
+    REQUIRE(result);
+    CAPTURE(result->difference.value_or(ReplayDifference{}).text());
+    CHECK(result->differing == 0);
+    CHECK(result->cycles == robot->statistics().cycles);
+    if (one.output == nullptr) continue;
+
+    record::Reader again = RecordedRun::open(options.recording);
+    ReplayOptions changed;
+    changed.robot = *loaded;
+    changed.robot->controllers.back().parameters[2].value = "3.0001";
+    const auto other = replay(again, std::move(changed));
+    REQUIRE(other);
+    REQUIRE(other->difference);
+    CHECK(other->difference->joint == joint);
+    CHECK(other->difference->field == one.output);
+  }
 }

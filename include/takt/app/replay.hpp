@@ -36,6 +36,8 @@ struct ReplayOptions {
   double speed = 0;
   /// Stepped: called before each cycle, and may wait. Its answer false ends the replay.
   std::function<bool(Robot& robot, std::uint64_t cycle)> step{};
+  /// The further files of a recording that was rotated, in order. They must outlive the call.
+  std::vector<record::Reader*> further_files{};
   /// Another description than the recorded one. It has the same joints and period.
   std::optional<robot::RobotDescription> robot{};
   /// Plug-ins, controllers and the recording of the replay itself. The other options are the replay's own.
@@ -62,7 +64,7 @@ struct ReplayResult {
   std::optional<ReplayDifference> difference{};  ///< the first
   /// Requests that were not repeated, because the limits of this robot forbid them.
   std::uint64_t left_out = 0;
-  /// After a difference: why the rest of the recording could not be replayed; empty: there is none.
+  /// Why the rest of the recording was not replayed: ReplayOptions::step, or an error after a difference.
   std::string ended_early{};
   std::optional<record::EndTotals> recorded{};  ///< of the replay's own recording
 };
