@@ -152,6 +152,11 @@ StateReply state_reply(const Snapshot& snapshot, const robot::RobotDescription& 
     if (joint.fault != 0)
       reply.faults.push_back({robot.joints[i].name, joint.fault, describe_fault(robot, i, joint.fault)});
   }
+  for (const auto& mimic : robot.mimics) {
+    if (mimic.joint >= reply.measured.size()) continue;
+    reply.mimics.push_back({mimic.name, mimic.offset + mimic.multiplier * reply.measured[mimic.joint],
+                            mimic.multiplier * reply.measured_velocity[mimic.joint]});
+  }
   return reply;
 }
 

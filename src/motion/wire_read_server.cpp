@@ -161,6 +161,10 @@ class ReplyReader {
     return reply;
   }
 
+  MimicReply mimic(Object& object) {
+    return {text(object, "joint"), number(object, "measured"), number(object, "measured_velocity")};
+  }
+
   ServerMessage greeting(Object& object) {
     GreetingReply reply;
     reply.version = text(object, "version");
@@ -266,6 +270,7 @@ class ReplyReader {
     reply.drive = list<std::string>(object, "drive");
     each(object, "goals", [&](Object& entry) { reply.goals.push_back(goal_status(entry)); });
     each(object, "faults", [&](Object& entry) { reply.faults.push_back(fault(entry)); });
+    each(object, "mimics", [&](Object& entry) { reply.mimics.push_back(mimic(entry)); });
     const std::size_t joints = reply.joint_names.size();
     if (reply.command.size() != joints || reply.reference.size() != joints ||
         reply.reference_velocity.size() != joints || reply.measured.size() != joints ||

@@ -280,6 +280,9 @@ std::pair<const char*, Out> to_json(const StateReply& reply) {
   if (!reply.faults.empty()) out["faults"] = Out::array();
   for (const auto& [joint, code, message] : reply.faults)
     out["faults"].push_back(Out{{"joint", joint}, {"code", code}, {"message", message}});
+  if (!reply.mimics.empty()) out["mimics"] = Out::array();
+  for (const auto& [joint, measured, velocity] : reply.mimics)
+    out["mimics"].push_back(Out{{"joint", joint}, {"measured", measured}, {"measured_velocity", velocity}});
   return {"state", std::move(out)};
 }
 

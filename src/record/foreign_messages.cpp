@@ -94,6 +94,7 @@ void ForeignOutline::take(const McapReader& reader, const McapMessage& message) 
 }
 
 SetupResult<Metadata> ForeignOutline::metadata(const McapReader& reader) const {
+  if (!is_found_ && topics_.empty()) return reader.damage(Errc::no_joint_states, "the file has no messages");
   if (!is_found_) {
     return reader.damage(Errc::no_joint_states, fmt::format("{}the file has the topics {}",
                                                             topic_.empty() ? "" : "not in " + topic_ + "; ",

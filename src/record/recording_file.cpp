@@ -14,12 +14,12 @@ SetupResult<std::unique_ptr<RecordingFile>> RecordingFile::create(std::string pa
                                                                   const McapDefinitions& definitions,
                                                                   Rotation rotation) {
   std::unique_ptr<RecordingFile> created(new RecordingFile(std::move(path), definitions, rotation));
-  if (created->begin_file()) return created;
+  if (created->begin_file("wbe")) return created;
   return fail(created->file_ ? Errc::write_failed : Errc::cannot_open, *created->failure_);
 }
 
-bool RecordingFile::begin_file() {
-  file_.reset(std::fopen(path_.c_str(), "wbe"));
+bool RecordingFile::begin_file(const char* mode) {
+  file_.reset(std::fopen(path_.c_str(), mode));
   if (!file_) {
     fail_with(errno);
     return false;
@@ -39,21 +39,29 @@ bool RecordingFile::is_full(const PackedChunk& chunk) const {
 }
 
 /// Completes the current file. If the next one cannot begin, the recording goes on in the current one.
+/// Files of an earlier recording keep their content: the next free number is taken.
 bool RecordingFile::begin_next_file() {
   const std::filesystem::path first(first_path_);
-  const std::string name =
-      first.stem().string() + "." + std::to_string(number_ + 1) + first.extension().string();
-  RecordingFile next((first.parent_path() / name).string(), *definitions_, rotation_);
-  if (!next.begin_file()) {
+  const auto numbered = [&](std::size_t number) {
+    return first.stem().string() + "." + std::to_string(number) + first.extension().string();
+  };
+  const auto is_taken = [&](std::size_t number) {
+    std::error_code ignored;
+    return std::filesystem::exists(first.parent_path() / numbered(number), ignored);
+  };
+  std::size_t number = number_ + 1;
+  while (is_taken(number)) ++number;
+  RecordingFile next((first.parent_path() / numbered(number)).string(), *definitions_, rotation_);
+  if (!next.begin_file("wbxe")) {
     if (!failure_) failure_ = next.failure_;
     return false;
   }
-  finish({"takt_continues", {{"file", name}}});
+  finish({"takt_continues", {{"file", numbered(number)}}});
   path_ = next.path_;
   file_ = std::move(next.file_);
   size_ = next.size_;
   mcap_ = std::move(next.mcap_);
-  ++number_;
+  number_ = number;
   return true;
 }
 

@@ -24,8 +24,8 @@ struct Rotation {
 /// The files of one recording.
 class RecordingFile {
  public:
-  /// Creates or truncates the first file. The definitions must outlive this. Errors: cannot_open,
-  /// write_failed.
+  /// Creates or truncates the first file; further files take the next free number. The definitions must
+  /// outlive this. Errors: cannot_open, write_failed.
   [[nodiscard]] static SetupResult<std::unique_ptr<RecordingFile>> create(std::string path,
                                                                           const McapDefinitions& definitions,
                                                                           Rotation rotation);
@@ -47,7 +47,7 @@ class RecordingFile {
   RecordingFile(std::string path, const McapDefinitions& definitions, Rotation rotation)
       : first_path_(path), path_(std::move(path)), definitions_(&definitions), rotation_(rotation) {}
 
-  [[nodiscard]] bool begin_file();
+  [[nodiscard]] bool begin_file(const char* mode);
   [[nodiscard]] bool is_full(const PackedChunk& chunk) const;
   [[nodiscard]] bool begin_next_file();
   [[nodiscard]] bool write_whole(std::span<const std::uint8_t> bytes);
@@ -57,7 +57,7 @@ class RecordingFile {
   std::string path_;
   const McapDefinitions* definitions_;
   Rotation rotation_;
-  unsigned number_ = 0;
+  std::size_t number_ = 0;
   File file_;
   std::optional<McapFile> mcap_;
   std::uint64_t size_ = 0;  ///< bytes in the file

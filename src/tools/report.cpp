@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -14,10 +15,14 @@
 namespace takt::tools {
 
 SetupResult<ReportOutcome> make_report(const RecordingPlace& recording,
-                                       const std::filesystem::path& directory, const PlotLibrary& library,
-                                       const std::string& bode_joint) {
-  const auto data = read_report_data(recording, bode_joint);
+                                       const std::filesystem::path& directory, const ReportOptions& options) {
+  auto data = read_report_data(recording, options.bode_joint);
   if (!data) return tl::unexpected<SetupError>(data.error());
+  if (options.against) {
+    auto other = read_report_data(*options.against);
+    if (!other) return tl::unexpected<SetupError>(other.error());
+    data->against = Against{options.against->path, std::make_shared<const ReportData>(std::move(*other))};
+  }
 
   const std::filesystem::path plots = directory / "plots";
   std::error_code error;
@@ -32,7 +37,7 @@ SetupResult<ReportOutcome> make_report(const RecordingPlace& recording,
   const std::vector<Chapter> chapters = make_figures(*data);
   ReportOutcome outcome;
   if (auto drawn = draw(chapters, plots); !drawn) outcome.no_plots = drawn.error().message;
-  const std::string page = index_html(*data, chapters, plots, outcome.no_plots, library);
+  const std::string page = index_html(*data, chapters, plots, outcome.no_plots, options.library);
   if (auto done = write_file(directory / "index.html", page); !done)
     return tl::unexpected<SetupError>(done.error());
   outcome.sentence =

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "takt/core/setup_error.hpp"
@@ -16,13 +17,18 @@ struct ReportOutcome {
   std::string no_plots;  ///< the reason for missing plots; empty if there are plots
 };
 
+/// The optional parts of a report.
+struct ReportOptions {
+  PlotLibrary library{};                    ///< with it, the page is interactive
+  std::string bode_joint{};                 ///< adds bode.csv and the Bode plot of that joint
+  std::optional<RecordingPlace> against{};  ///< adds its curves, and a table of both recordings' numbers
+};
+
 /// Writes joints.csv, events.csv, buses.csv, summary.json, plots/ and index.html into `directory`, and
-/// creates it if necessary. With a `library` the page is interactive. With a `bode_joint` there are also
-/// bode.csv and the Bode plot of that joint. Without gnuplot only the plots are missing. Errors: those of
-/// read_report_data(), write_failed.
+/// creates it if necessary. Without gnuplot only the plots are missing. Errors: those of read_report_data(),
+/// write_failed.
 [[nodiscard]] SetupResult<ReportOutcome> make_report(const RecordingPlace& recording,
                                                      const std::filesystem::path& directory,
-                                                     const PlotLibrary& library = {},
-                                                     const std::string& bode_joint = {});
+                                                     const ReportOptions& options = {});
 
 }  // namespace takt::tools

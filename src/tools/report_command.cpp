@@ -16,11 +16,13 @@ struct Arguments {
   std::string topic;
   std::string directory;
   std::string bode_joint;
+  std::string against;
 };
 
 void run(const Arguments& arguments) {
-  const auto outcome = make_report({arguments.recording, arguments.topic}, arguments.directory, bundled_plots,
-                                   arguments.bode_joint);
+  ReportOptions options{.library = bundled_plots, .bode_joint = arguments.bode_joint};
+  if (!arguments.against.empty()) options.against = RecordingPlace(arguments.against, arguments.topic);
+  const auto outcome = make_report({arguments.recording, arguments.topic}, arguments.directory, options);
   if (!outcome) {
     fmt::print(stderr, "takt report: {}\n", outcome.error().message);
     const bool ours = outcome.error().error == record::Errc::write_failed;
@@ -49,6 +51,8 @@ void add_report(CLI::App& app) {
                       "Of another program's file: the topic with joint states; by default the first");
   command->add_option("--bode", arguments->bode_joint,
                       "Joint whose Bode plot is drawn: its measured position per reference, by frequency");
+  command->add_option("--against", arguments->against,
+                      "Another recording to compare with: its curves stand beside those of the first");
   command->footer(
       "Writes joints.csv, events.csv, buses.csv, summary.json, index.html (which needs no other file) and, "
       "in plots/,\n"

@@ -321,6 +321,15 @@ const Unit& ReportData::unit(std::size_t joint) const noexcept {
                                                                                         : degrees;
 }
 
+std::optional<std::size_t> ReportData::joint_there(std::size_t joint) const {
+  if (!against) return std::nullopt;
+  const std::vector<std::string>& names = against->data->metadata.joints;
+  const auto found = std::find(names.begin(), names.end(), metadata.joints[joint]);
+  if (found == names.end()) return std::nullopt;
+  const auto there = static_cast<std::size_t>(found - names.begin());
+  return &against->data->unit(there) == &unit(joint) ? std::optional(there) : std::nullopt;
+}
+
 Tracking ReportData::together(const Section& section) const {
   Tracking all;
   for (std::size_t i = 0; i < section.joints.size(); ++i) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -122,6 +123,14 @@ struct BodePlot {
   std::vector<controllers::ResponsePoint> points;
 };
 
+struct ReportData;
+
+/// The recording that a report compares with.
+struct Against {
+  std::string file;
+  std::shared_ptr<const ReportData> data;  ///< not null
+};
+
 struct ReportData {
   record::Metadata metadata;
   bool truncated = false;
@@ -142,7 +151,8 @@ struct ReportData {
   std::vector<JointCurves> curves;  ///< one for each joint
   std::vector<BusCurve> buses;
   std::vector<CloseUp> close_ups;
-  std::optional<BodePlot> bode;  ///< if one was asked for
+  std::optional<BodePlot> bode;    ///< if one was asked for
+  std::optional<Against> against;  ///< if a comparison was asked for
 
   [[nodiscard]] double seconds(Time time) const noexcept { return to_seconds(time - start); }
   [[nodiscard]] std::string robot_state(std::uint8_t code) const;
@@ -155,6 +165,8 @@ struct ReportData {
   [[nodiscard]] JointLimits limits(std::size_t joint) const noexcept;
   [[nodiscard]] double following_error(std::size_t joint) const noexcept;
   [[nodiscard]] const Unit& unit(std::size_t joint) const noexcept;
+  /// The joint of the same name and unit in the recording that this is compared with, if it has one.
+  [[nodiscard]] std::optional<std::size_t> joint_there(std::size_t joint) const;
   /// Whether the joints' positions are known: not during the start-up.
   [[nodiscard]] bool joints_are_known(const record::Cycle& cycle) const;
   /// All rotary joints that moved, together.

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <string_view>
 #include <utility>
 
+#include "tools/report_comparison.hpp"
 #include "tools/report_live.hpp"
 #include "tools/report_panels.hpp"
 #include "tools/report_text.hpp"
@@ -233,6 +235,28 @@ void add_sections(Page& page, const ReportData& data) {
   page.raw("</tbody></table></div>\n");
 }
 
+/// A number of a table; "–" for NaN.
+std::string number_text(double value) {
+  return std::isnan(value) ? std::string("–") : fmt::format("{:.6g}", value);
+}
+
+void add_comparison(Page& page, const ReportData& data) {
+  if (!data.against) return;
+  page.add(
+      "<h2>Compared with {}</h2>\n<p class=\"soft\">The numbers of both recordings. Curves of the other one "
+      "are green, from the first cycle of each. Tracking error is reference − measured.</p>\n"
+      "<div class=\"scroll\"><table><thead><tr><th class=\"text\">quantity</th><th>unit</th><th>this "
+      "recording</th><th>the other</th><th>ratio</th></tr></thead><tbody>\n",
+      html(data.against->file));
+  for (const ComparedNumber& row : compared_numbers(data)) {
+    const double ratio = row.there != 0 ? row.here / row.there : std::numeric_limits<double>::quiet_NaN();
+    page.add("<tr><td class=\"text\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+             html(row.name), html(row.unit), number_text(row.here), number_text(row.there),
+             std::isnan(ratio) ? std::string("–") : fmt::format("{:.3f}", ratio));
+  }
+  page.raw("</tbody></table></div>\n");
+}
+
 void add_tracking_rows(Page& page, const ReportData& data, const Section& section, const std::string& title) {
   page.add("<tr class=\"head\"><td colspan=\"11\">{}</td></tr>\n", title);
   for (std::size_t i = 0; i < section.joints.size(); ++i) {
@@ -445,6 +469,7 @@ std::string index_html(const ReportData& data, const std::vector<Chapter>& chapt
   page.add(" · takt {}</p>\n", html(data.metadata.takt_version));
   add_notices(page, data, notice);
   add_tiles(page, data);
+  add_comparison(page, data);
   add_faults(page, data);
   if (live) add_timeline(page, data);
   add_sections(page, data);

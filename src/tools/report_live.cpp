@@ -107,9 +107,13 @@ Json panel_json(const TimePanel& panel, const std::vector<const TimePanel*>& det
     const Line& line = panel.lines[i];
     series.push_back(series_of(label_of(line), line.colour, line.width, values_of(points)));
   }
-  return {{"label", panel.label},
-          {"limits", finite(panel.limits)},
-          {"tables", Json::array({{{"x", base64_doubles(times)}, {"series", std::move(series)}}})}};
+  Json tables = Json::array({{{"x", base64_doubles(times)}, {"series", std::move(series)}}});
+  for (const Line& line : panel.others) {
+    const Points points = line.curve->aligned_points();
+    Json other = Json::array({series_of(label_of(line), line.colour, line.width, values_of(points))});
+    tables.push_back({{"x", base64_doubles(times_of(points))}, {"series", std::move(other)}});
+  }
+  return {{"label", panel.label}, {"limits", finite(panel.limits)}, {"tables", std::move(tables)}};
 }
 
 Json joint_json(const ReportData& data, std::size_t joint) {

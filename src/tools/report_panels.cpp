@@ -38,6 +38,17 @@ TimePanel error_panel(const ReportData& data, std::size_t joint, const JointCurv
   return panel;
 }
 
+/// The curves of the same joint in another recording. The first panel is of the position, the last of the
+/// error.
+void add_others(std::vector<TimePanel>& panels, const JointCurves& other) {
+  panels.front().others.push_back({"other_measured", &other.measured, "other recording", 1.1, other_colour});
+  panels[1].others.push_back({"other_velocity", &other.measured_velocity, "", 1.1, other_colour});
+  if (panels.size() == 4)
+    panels[2].others.push_back({"other_effort", &other.measured_effort, "", 1.1, other_colour});
+  panels.back().others.push_back(
+      {"other_error", &other.reference_error, "other recording", 1.1, other_colour});
+}
+
 }  // namespace
 
 std::vector<TimePanel> panels_of(const ReportData& data, std::size_t joint, const JointCurves& curves) {
@@ -59,6 +70,7 @@ std::vector<TimePanel> panels_of(const ReportData& data, std::size_t joint, cons
                       true});
   }
   panels.push_back(error_panel(data, joint, curves, show_command));
+  if (const auto there = data.joint_there(joint)) add_others(panels, data.against->data->curves[*there]);
   return panels;
 }
 

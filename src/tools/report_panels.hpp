@@ -24,6 +24,7 @@ struct TimePanel {
   std::vector<Line> lines;     ///< from bottom to top: each is narrower than the one below
   std::vector<double> limits;  ///< an infinite one is not drawn
   bool with_zero = false;      ///< the axis includes 0
+  std::vector<Line> others{};  ///< of the recording that this is compared with, at times of their own
 };
 
 /// Position, velocity, effort (if the drive reports it) and tracking error. `curves` are of this joint, and
@@ -37,6 +38,7 @@ struct TimePanel {
 /// The colour of a bus in every plot.
 [[nodiscard]] std::string_view bus_colour(std::size_t bus) noexcept;
 
+inline constexpr std::string_view other_colour = "#009e73";  ///< of another recording
 inline constexpr std::string_view command_colour = "#9a9a9a";
 inline constexpr std::string_view command_tint = "#c0c6cc";    ///< of a broad line below others
 inline constexpr std::string_view reference_tint = "#80b9d9";  ///< of areas

@@ -92,12 +92,19 @@ void add_sections(Script& script, const ReportData& data, bool with_numbers) {
   }
 }
 
+/// The panel's curves, and those of the other recording below them.
+std::vector<Line> all_lines(const TimePanel& panel) {
+  std::vector<Line> lines = panel.others;
+  lines.insert(lines.end(), panel.lines.begin(), panel.lines.end());
+  return lines;
+}
+
 /// The range of the curves' values, extended to limits that are close. A distant limit would flatten the
 /// curves.
 std::pair<double, double> range_of(const TimePanel& panel) {
   double low = panel.with_zero ? 0 : std::numeric_limits<double>::infinity();
   double high = panel.with_zero ? 0 : -low;
-  for (const Line& line : panel.lines) {
+  for (const Line& line : all_lines(panel)) {
     for (const Envelope::Point& point : line.curve->coarse(picture_buckets).points()) {
       if (std::isnan(point.value)) continue;
       low = std::min(low, point.value);
@@ -157,7 +164,7 @@ void add_panel(Script& script, const TimePanel& panel, double head, double top, 
   add_limits(script, panel, low, high, head);
   script.add("set key at screen 0.985, screen {:.5f} right center horizontal\n", head);
   std::vector<std::string> curves;
-  for (const Line& line : panel.lines) {
+  for (const Line& line : all_lines(panel)) {
     curves.push_back(fmt::format("${} with lines lw {} lc rgb '{}' {}", line.name, line.width, line.colour,
                                  line.title.empty() ? "notitle" : fmt::format("title '{}'", line.title)));
   }
@@ -173,7 +180,7 @@ std::string joint_script(const std::string& stem, const ReportData& data, std::s
   const auto from_top = [height](int pixels) { return 1 - static_cast<double>(pixels) / height; };
   Script script(stem, height);
   for (const TimePanel& panel : panels) {
-    for (const Line& line : panel.lines) script.data(line.name, *line.curve);
+    for (const Line& line : all_lines(panel)) script.data(line.name, *line.curve);
   }
   script.add("set multiplot\nset lmargin at screen 0.125\nset rmargin at screen 0.975\n");
   script.add("set xrange [{:.6f}:{:.6f}]\n", begin, end > begin ? end : begin + 1);

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "tools/report_comparison.hpp"
 #include "tools/report_text.hpp"
 
 namespace takt::tools {
@@ -178,6 +179,14 @@ Json to_json(const ReportData& data, const Section& section) {
        {{"all_moving_joints", to_json(data.together(section), degrees)}, {"joints", std::move(joints)}}}};
 }
 
+Json against_json(const ReportData& data) {
+  Json numbers = Json::array();
+  for (const ComparedNumber& row : compared_numbers(data))
+    numbers.push_back(
+        {{"name", printable(row.name)}, {"unit", row.unit}, {"this", row.here}, {"other", row.there}});
+  return {{"file", printable(data.against->file)}, {"numbers", std::move(numbers)}};
+}
+
 }  // namespace
 
 SetupResult<void> write_csv(const RecordingPlace& recording, const ReportData& data,
@@ -211,24 +220,25 @@ std::string summary_json(const ReportData& data) {
                        {"reason", data.reason(change.reason)},
                        {"joint", data.joint(change.reason, change.joint)}});
   }
-  const Json root{{"robot", data.metadata.robot},
-                  {"takt_version", data.metadata.takt_version},
-                  {"recording",
-                   {{"complete", !data.truncated},
-                    {"records_dropped", data.dropped},
-                    {"cycles", data.cycles},
-                    {"duration_s", data.duration},
-                    {"period_us", static_cast<double>(data.metadata.period.count()) * 1e-3}}},
-                  {"loop",
-                   {{"cycles", data.totals ? data.totals->cycles : data.cycles},
-                    {"overruns", data.overruns()},
-                    {"period_us", to_json(quantiles(data.periods))},
-                    {"busy_us", to_json(quantiles(data.busy))}}},
-                  {"goals", data.goals.size()},
-                  {"buses", std::move(buses)},
-                  {"whole", to_json(data, data.whole)},
-                  {"sections", std::move(sections)},
-                  {"state_changes", std::move(changes)}};
+  Json root{{"robot", data.metadata.robot},
+            {"takt_version", data.metadata.takt_version},
+            {"recording",
+             {{"complete", !data.truncated},
+              {"records_dropped", data.dropped},
+              {"cycles", data.cycles},
+              {"duration_s", data.duration},
+              {"period_us", static_cast<double>(data.metadata.period.count()) * 1e-3}}},
+            {"loop",
+             {{"cycles", data.totals ? data.totals->cycles : data.cycles},
+              {"overruns", data.overruns()},
+              {"period_us", to_json(quantiles(data.periods))},
+              {"busy_us", to_json(quantiles(data.busy))}}},
+            {"goals", data.goals.size()},
+            {"buses", std::move(buses)},
+            {"whole", to_json(data, data.whole)},
+            {"sections", std::move(sections)},
+            {"state_changes", std::move(changes)}};
+  if (data.against) root["against"] = against_json(data);
   return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -46,6 +46,7 @@ std::string state_table(const motion::StateReply& state, std::string_view robot,
   const std::size_t most_width = std::max(columns - std::min(columns, other_columns), least_width);
   std::size_t width = least_width;
   for (const std::string& name : state.joint_names) width = std::max(width, name.size());
+  for (const motion::MimicReply& mimic : state.mimics) width = std::max(width, mimic.joint.size());
   width = std::min(width, most_width);
   fmt::format_to(out, "{:<{}}  {:>9}  {:>9}  {:>9}  {:>9}  {:>5}  {}\n", "joint", width, "reference",
                  "measured", "error", "velocity", "goal", "drive");
@@ -55,6 +56,10 @@ std::string state_table(const motion::StateReply& state, std::string_view robot,
                    shortened(state.joint_names[i], width), width, state.reference[i], state.measured[i],
                    state.reference[i] - state.measured[i], state.measured_velocity[i], goal, state.drive[i]);
   }
+  for (const motion::MimicReply& mimic : state.mimics)
+    fmt::format_to(out, "{:<{}}  {:>9}  {:>9.5f}  {:>9}  {:>9.5f}  {:>5}  follows\n",
+                   shortened(mimic.joint, width), width, "-", mimic.measured, "-", mimic.measured_velocity,
+                   "-");
   fmt::format_to(out, "(rad, rad/s; m, m/s for linear joints)\n");
   for (const motion::FaultReply& fault : state.faults)
     fmt::format_to(out, "fault  {}: {:#x}, {}\n", fault.joint, fault.code, fault.message);

@@ -33,10 +33,12 @@ class ImportTest(unittest.TestCase):
         self.assertIn("gantry_arm: 7 joints, 2 mimic joints, 2 transmissions", done.stderr)
         script = self.path.with_name("script.jsonl")
         move = {"joint_names": ["elbow", "rail"], "positions": [0.4, 0.3]}
-        script.write_text(json.dumps({"at": 0.1, "move": move}) + "\n")
+        script.write_text("".join(json.dumps(line) + "\n" for line in ({"at": 0.1, "move": move}, {"at": 3, "state": {}})))
         ran = takt("run", self.path, "--virtual-time", "--requests", script)
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertIn('"state":"succeeded"', ran.stdout)
+        state = next(json.loads(line)["state"] for line in ran.stdout.splitlines() if line.startswith('{"state"'))
+        self.assertEqual([mimic["joint"] for mimic in state["mimics"]], ["right_finger", "finger_tip"])
 
     def test_writes_to_standard_output_with_the_chosen_protocol_and_rate(self):
         done = takt("import", GANTRY, "--protocol", "cia402", "--rate", "100", "--acceleration-time", "0.5")

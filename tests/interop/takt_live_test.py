@@ -5,8 +5,9 @@ usage: takt_live_test.py TAKT PATIENT_ARM CONTROLLER_PLUGIN NPM_FOLDER [unittest
 
 Foxglove's own client comes from npm; without npm or a registry its test is skipped.
 """
-import faulthandler, json, os, random, shutil, socket, struct, subprocess, sys, time, unittest
+import faulthandler, json, os, random, socket, struct, subprocess, sys, time, unittest
 
+from npm_packages import npm_packages
 from robot_programs import program
 from web_socket_client import ACCEPT, BINARY, TEXT, WebSocketClient, frame, request
 
@@ -16,21 +17,6 @@ PATIENCE = 60  # s
 SEED = int(os.environ.get("TAKT_SEED") or random.SystemRandom().randrange(2**32))
 PACKAGES = ["ws@8", "@foxglove/ws-protocol@0.8.0", "@foxglove/rosmsg@5", "@foxglove/rosmsg2-serialization@3"]
 MEASURED, REFERENCE, ROBOT, LOOP, BUSES = range(5)
-
-
-def npm_packages():
-    """The folder with the packages, or None."""
-    modules = os.path.join(NPM_FOLDER, "node_modules")
-    if not os.path.isdir(os.path.join(modules, "@foxglove", "ws-protocol")):
-        if not shutil.which("npm") or not shutil.which("node"):
-            return None
-        os.makedirs(NPM_FOLDER, exist_ok=True)
-        command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", NPM_FOLDER, *PACKAGES]
-        try:
-            subprocess.run(command, capture_output=True, timeout=2 * PATIENCE, check=True)
-        except subprocess.SubprocessError:
-            return None
-    return modules
 
 
 class Running(unittest.TestCase):
@@ -78,7 +64,7 @@ class Running(unittest.TestCase):
 
 class FoxgloveTest(Running):
     def test_foxglove_s_own_client_subscribes_decodes_and_sets_a_parameter(self):
-        modules = npm_packages()
+        modules = npm_packages(NPM_FOLDER, PACKAGES, 2 * PATIENCE)
         if modules is None:
             self.skipTest("no npm packages")
         self.run_robot("--foxglove", "127.0.0.1:0")

@@ -5,8 +5,9 @@ usage: takt_mcap_test.py TAKT SOURCE PATIENT_ARM NPM_FOLDER [unittest arguments]
 
 The library comes from npm; without npm or a registry its tests are skipped.
 """
-import csv, json, os, random, shutil, subprocess, sys, tempfile, time, unittest
+import csv, json, os, random, subprocess, sys, tempfile, time, unittest
 
+from npm_packages import npm_packages
 from robot_programs import program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -15,21 +16,6 @@ PATIENCE = 120  # s
 PACKAGES = ["@mcap/core@2", "fzstd@0.1", "@foxglove/rosmsg@5", "@foxglove/rosmsg2-serialization@3"]
 KILLS = int(os.environ.get("TAKT_KILLS") or 5)
 SEED = int(os.environ.get("TAKT_SEED") or random.SystemRandom().randrange(2**32))
-
-
-def npm_packages():
-    """The folder with the packages, or None."""
-    modules = os.path.join(NPM_FOLDER, "node_modules")
-    if not os.path.isdir(os.path.join(modules, "@mcap", "core")):
-        if not shutil.which("npm") or not shutil.which("node"):
-            return None
-        os.makedirs(NPM_FOLDER, exist_ok=True)
-        command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", NPM_FOLDER, *PACKAGES]
-        try:
-            subprocess.run(command, capture_output=True, timeout=2 * PATIENCE, check=True)
-        except subprocess.SubprocessError:
-            return None
-    return modules
 
 
 class Recordings(unittest.TestCase):
@@ -56,7 +42,7 @@ class Recordings(unittest.TestCase):
 class PeerTest(Recordings):
     def setUp(self):
         super().setUp()
-        self.modules = npm_packages()
+        self.modules = npm_packages(NPM_FOLDER, PACKAGES, 2 * PATIENCE)
         if self.modules is None:
             self.skipTest("no npm packages")
 

@@ -127,6 +127,30 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(said["light"], "rgb(255, 255, 255)")
         self.assertNotEqual(said["dark"], said["light"])
 
+    def test_two_recordings_stand_in_the_same_plots(self):
+        robot = json.loads((SOURCE / "examples/robots/mhubo.json").read_text())
+        for joint in robot["joints"]:
+            joint["plant"]["bandwidth"] = 0.7 * joint["plant"].get("bandwidth", 30)
+        softer = self.folder / "softer.json"
+        softer.write_text(json.dumps(robot))
+        recording = self.folder / "softer.mcap"
+        subprocess.run([TAKT, "run", softer, "--virtual-time", "--requests", SOURCE / "examples/data/mhubo_requests.jsonl", "--record", recording],
+                       capture_output=True, timeout=300, check=True)
+        subprocess.run([TAKT, "report", recording, "--against", self.folder / "run.mcap", "--out", self.folder / "both"],
+                       capture_output=True, timeout=300, check=False)
+        page = (self.folder / "both/index.html").read_text()
+        plots = json.loads(re.search(r'id="takt-data">(.*?)</script>', page, re.S)[1])["figures"]
+        panel = next(figure for name, figure in plots.items() if name.startswith("joint_"))["panels"][0]
+        self.assertEqual([table["series"][-1]["label"] for table in panel["tables"]], ["measured", "other recording"])
+        numbers = json.loads((self.folder / "both/summary.json").read_text())["against"]["numbers"]
+        errors = [row for row in numbers if row["name"].endswith("tracking error, std")]
+        self.assertGreater(len(errors), 5)
+        self.assertTrue(all(row["this"] > 0 and row["other"] > 0 and row["this"] != row["other"] for row in errors), errors)
+        said, console = answer_of(page, self.folder)
+        self.assertNotIn("none", said)
+        self.assertEqual((said["mistakes"], console), ([], []))
+        self.assertTrue(said["hidden"])
+
     def test_a_planted_mistake_in_the_page_is_seen(self):
         said, console = answer_of(self.page.replace("</main>", "</main><script>noSuchFunction()</script>"), self.folder)
         self.assertIn("noSuchFunction", " ".join(said["mistakes"]))

@@ -225,7 +225,7 @@ TEST_CASE("a reason of a newer server costs no result") {
 }
 
 TEST_CASE("every reply survives being written and read") {
-  const auto robot = takt::test::mhubo();
+  auto robot = takt::test::mhubo();
   AcceptedReply accepted{"\"a\"", 5, GoalState::active, 1.5, {"x", "y"}, LatencyReply{1, 2}};
   const ServerMessage replies[] = {
       greeting(robot),
@@ -262,7 +262,11 @@ TEST_CASE("every reply survives being written and read") {
   snapshot.hardware.starved.insert(1);
   snapshot.hardware.starved.insert(4);
   snapshot.joints[4].fault = 1;
+  robot.mimics = {{.name = "finger", .joint = 1, .multiplier = -2, .offset = 0.5}};
+  snapshot.joints[1].measured_position = 0.75;
+  snapshot.joints[1].measured_velocity = 3;
   StateReply state = state_reply(snapshot, robot);
+  CHECK(state.mimics == std::vector{MimicReply{"finger", -1, -6}});
   CHECK(state.joint == robot.joints[2].name);
   CHECK(state.message == robot.joints[2].name + ": a drive does not answer (0.03 s, limit 0.02 s)");
   CHECK(state.value == 0.03);
@@ -279,6 +283,7 @@ TEST_CASE("every reply survives being written and read") {
   CHECK(std::get<StateReply>(*back).bus.frames_starved == 12);
   CHECK(std::get<StateReply>(*back).goals == state.goals);
   CHECK(std::get<StateReply>(*back).faults == state.faults);
+  CHECK(std::get<StateReply>(*back).mimics == state.mimics);
 }
 
 TEST_CASE("a greeting tells the limits of each joint, and what its positions are measured in") {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -43,10 +44,14 @@ TEST_CASE("recording is real-time safe") {
   metadata.buses = {"can0"};
   RecorderOptions options;
   options.loop_ring_bytes = 1 << 14;
+  options.topics = {{"/ports/wrist", "test/msg/Wrench", shm::schema_text<Wrench>()},
+                    {"/ports/wrists", "test/msg/Wrench", shm::schema_text<Wrench>(), true}};
   auto recorder = Recorder::create(file.path(), metadata, options);
   REQUIRE(recorder);
   Lane& lane = (*recorder)->loop();
   const std::array<BusSample, 1> buses{};
+  const Wrench wrench;
+  const std::span wrench_bytes(reinterpret_cast<const std::uint8_t*>(&wrench), sizeof wrench);
 
   test::RtGuard guard;
   for (int i = 1; i < 1000; ++i) {  // more than the ring holds
@@ -57,6 +62,8 @@ TEST_CASE("recording is real-time safe") {
     lane.buses(cycle.time, buses);
     lane.totals({});
     lane.mark(cycle.time, "section");
+    lane.sample(0, cycle.time, wrench_bytes);
+    lane.samples<Wrench>(1, cycle.time, 3, [&](std::size_t) { return wrench; });
   }
   CHECK(guard.report() == "");
   CHECK(lane.dropped() > 0);
@@ -140,6 +147,8 @@ TEST_CASE("a recording goes on in further files, each of which can be read alone
   RecorderOptions options;
   SUBCASE("by time") { options.rotate_after = std::chrono::seconds(5); }
   SUBCASE("by size") { options.rotate_bytes = 8192; }
+  const std::string of_an_earlier_run = "kept";
+  std::ofstream(folder.file("run.2.mcap")) << of_an_earlier_run;
   auto recorder = Recorder::create(folder.file("run.mcap"), metadata, options);
   REQUIRE(recorder);
   for (int i = 1; i <= 200; ++i) {
@@ -164,9 +173,13 @@ TEST_CASE("a recording goes on in further files, each of which can be read alone
     CHECK_FALSE(reader->truncated());
     CHECK(reader->totals().has_value() == (next == 201));
     if (options.rotate_bytes != 0) CHECK(std::filesystem::file_size(folder.file(name)) < 16384);
+    if (files == 1) ++files;  // run.2.mcap existed
   }
   CHECK(next == 201);
   CHECK(files >= 4);
+  std::string kept;
+  std::ifstream(folder.file("run.2.mcap")) >> kept;
+  CHECK(kept == of_an_earlier_run);
 }
 
 TEST_CASE("around stops, only what was before and after them is written") {

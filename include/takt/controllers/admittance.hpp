@@ -70,7 +70,7 @@ class AdmittanceController final : public robot::Controller {
   component::Parameter<NameList> forces{
       *this,
       "forces",
-      {.description = "The states of a sensor, such as ft/force_x; empty: the joints' own efforts."}};
+      {.description = "The states of a sensor, such as wrench/force.0; empty: the joints' own efforts."}};
   component::Parameter<component::FixedText<1023>> matrix{
       *this,
       "matrix",

@@ -317,6 +317,15 @@ struct FaultReply {
   friend bool operator==(const FaultReply&, const FaultReply&) = default;
 };
 
+/// A joint without a drive, which follows another one.
+struct MimicReply {
+  std::string joint;
+  double measured = 0;  ///< position, from the measured position of the joint that it follows
+  double measured_velocity = 0;
+
+  friend bool operator==(const MimicReply&, const MimicReply&) = default;
+};
+
 /// "state": the state of the robot. Positions are in rad, velocities in rad/s; m instead of rad for linear
 /// joints.
 struct StateReply {
@@ -345,6 +354,7 @@ struct StateReply {
   std::vector<std::string> drive;  ///< "unknown", "off", "ready", "fault"
   std::vector<GoalStatus> goals;   ///< of all clients; only the server knows them
   std::vector<FaultReply> faults;  ///< of drives with a fault
+  std::vector<MimicReply> mimics;  ///< joints that follow others
 };
 
 /// "controllers": the answer of the robot's manager of controllers.

@@ -116,7 +116,6 @@ struct EndTotals {
   std::uint64_t records = 0;  ///< records in the file, or in the files
   std::uint64_t dropped = 0;  ///< records lost because a lane or the disk was full
 
-  TAKT_FIELDS(EndTotals, records, dropped)
   friend constexpr bool operator==(const EndTotals&, const EndTotals&) = default;
 };
 

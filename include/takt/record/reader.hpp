@@ -105,8 +105,6 @@ class Reader {
 
  private:
   class Messages;  // of a file, as records
-  class Own;
-  class Foreign;
   explicit Reader(std::unique_ptr<Messages> messages) noexcept;
 
   std::unique_ptr<Messages> messages_;

@@ -147,11 +147,11 @@ struct RecorderOptions {
   Compression* compression = nullptr;
   std::vector<Topic> topics{};
   /// If a chunk would make the file larger, or if the file holds that much time, the next chunk begins
-  /// another file: run.mcap, run.1.mcap, run.2.mcap. 0: one file.
+  /// another file: run.mcap, run.1.mcap, run.2.mcap. Files that exist are left out. 0: one file.
   std::uint64_t rotate_bytes = 0;
   Duration rotate_after{};
-  /// If not 0, the file gets only what was within this time before and after each stop for a reason. Whole
-  /// chunks are kept, so up to a second more.
+  /// If not 0, the file gets only what was within this time before and after each stop for a reason, also
+  /// before a shutdown. Whole chunks are kept, so up to a second more.
   Duration around_stops{};
 };
 

@@ -203,7 +203,8 @@ class SpeedSearch {
   };
 
   /// The values of u that keep the limits for the next `ahead` seconds. Checks the path at both ends and at
-  /// `gaps` - 1 places between.
+  /// `gaps` - 1 places between. The last place is the furthest that u can reach: the path's own jerk may step
+  /// shortly before it.
   [[nodiscard]] Window window(const Progress& from, Scalar ahead, int gaps, Cursor cursor,
                               Scalar part) const noexcept {
     Window window(std::min(quickest / (period_ * period_), bounds_.acceleration));
@@ -211,15 +212,16 @@ class SpeedSearch {
     const Scalar gap = ahead / static_cast<Scalar>(gaps);
     for (int i = 0; i <= gaps; ++i) {
       const Scalar at = gap * static_cast<Scalar>(i);
-      look(from, at, std::max(at - gap, Scalar(0)), std::min(at + gap, ahead), cursor, part, window);
+      const Scalar u = i == gaps ? std::max(window.high, Scalar(0)) : 0;
+      look(from, at, u, std::max(at - gap, Scalar(0)), std::min(at + gap, ahead), cursor, part, window);
     }
     return window;
   }
 
-  /// Checks the path `at` seconds ahead; accelerations must keep their limits there. The path's own jerk may
-  /// step between `first` and `at`, or between `at` and `last`. So jerks must keep their limits with this
-  /// jerk at both times.
-  void look(const Progress& from, Scalar at, Scalar first, Scalar last, Cursor& cursor, Scalar part,
+  /// Checks the path `at` seconds ahead, where `u` leads to; accelerations must keep their limits there. The
+  /// path's own jerk may step between `first` and `at`, or between `at` and `last`. So jerks must keep their
+  /// limits with this jerk at both times.
+  void look(const Progress& from, Scalar at, Scalar u, Scalar first, Scalar last, Cursor& cursor, Scalar part,
             Window& window) const noexcept {
     const Progress there = advance(from, Scalar(0), at);
     const Scalar w = from.acceleration;
@@ -229,7 +231,7 @@ class SpeedSearch {
     const Scalar planned_jerk = std::max(part, std::min(square * r, Scalar(1)));
     const JerkTerms begin(from, first);
     const JerkTerms end(from, last);
-    path_.derivatives(there.position, cursor, [&](std::size_t joint, Scalar v, Scalar a, Scalar j) {
+    path_.derivatives(advance(from, u, at).position, cursor, [&](std::size_t joint, Scalar v, Scalar a, Scalar j) {
       const BasicJointLimits<Scalar>& limit = limits_of(limits_, joint);
       // The planned motion may take what it needs. A limit of NaN leaves only this.
       const Scalar acceleration = std::max(std::abs(a) * planned_acceleration, part * limit.acceleration);

@@ -1,8 +1,8 @@
 #include "tools/report.hpp"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +12,7 @@
 #include <sstream>
 #include <string>
 
+#include "record/report/scratch_folder.hpp"
 #include "record/report/synthetic.hpp"
 #include "takt/motion/error.hpp"
 #include "takt/record/error.hpp"
@@ -22,33 +23,9 @@
 
 using namespace takt;
 using namespace takt::tools;
+using namespace takt::test::reports;
 
 namespace {
-
-namespace fs = std::filesystem;
-
-/// A temporary folder, removed when the test ends.
-class ScratchFolder {
- public:
-  ScratchFolder() : path_((fs::temp_directory_path() / "takt_report_XXXXXX").string()) {
-    REQUIRE(mkdtemp(path_.data()) != nullptr);
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  [[nodiscard]] fs::path operator/(const char* name) const { return fs::path(path_) / name; }
-
- private:
-  std::string path_;
-};
-
-std::string contents(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::size_t lines(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
@@ -69,8 +46,6 @@ class Environment {
   const char* name_;
   std::string before_;
 };
-
-bool have_gnuplot() { return std::system("gnuplot --version >/dev/null 2>&1") == 0; }
 
 /// One joint, ten cycles of 1 ms, errors known by hand.
 void write_small(const std::string& path, std::vector<std::string> units = {}) {
@@ -577,7 +552,7 @@ TEST_CASE("a Bode plot shows the response of a joint that was swept") {
   }
   CHECK(checked > 30);
 
-  REQUIRE(make_report((folder / "sweep.mcap").string(), folder / "out", {}, "knee"));
+  REQUIRE(make_report((folder / "sweep.mcap").string(), folder / "out", {.bode_joint = "knee"}));
   CHECK(contents(folder / "out/bode.csv").starts_with("frequency_hz,gain_db,phase_deg\n"));
   CHECK(contents(folder / "out/index.html").find("Bode plot of knee") != std::string::npos);
   CHECK(fs::file_size(folder / "out/plots/bode_knee.svg") > 1000);
