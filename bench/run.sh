@@ -16,7 +16,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 . cmake/install_missing.sh
 filter=${1:-.}
-install_missing "${build_packages[@]}" libbenchmark-dev libboost-dev liborocos-kdl-dev libreaderwriterqueue-dev libiceoryx-posh-dev \
+install_missing "${build_packages[@]}" libbenchmark-dev libmujoco-dev libboost-dev liborocos-kdl-dev libreaderwriterqueue-dev libiceoryx-posh-dev \
   iceoryx rt-tests python3 util-linux
 
 mkdir -p build/bench

@@ -75,7 +75,7 @@ SetupResult<std::unique_ptr<Devices>> Devices::create(const robot::RobotDescript
       self->owned_.push_back(std::move(*port));
     } else {
       if (!self->simulation_) {
-        auto simulation = sim::RobotSimulation::create(robot, options.start);
+        auto simulation = sim::RobotSimulation::create(robot, options.start, options.physics);
         if (!simulation) return tl::unexpected<SetupError>(std::move(simulation.error()));
         self->simulation_.emplace(std::move(*simulation));
       }

@@ -161,7 +161,8 @@ struct Robot::Parts {
     observers.add(watch);
     robot::Hardware& hardware = taped ? *taped : *options.hardware;
     loop.emplace(*options.clock, description, hardware, channels, observers);
-    auto opened = load_controllers();
+    auto opened = add_devices();
+    if (opened) opened = load_controllers();
     if (opened) opened = open_live();
     if (opened) opened = open_front();
     if (!opened) discard_recording();
@@ -195,6 +196,13 @@ struct Robot::Parts {
       observers.add(drain.emplace(*recorder));
     } else {
       static_cast<void>(recorder->start());
+    }
+    return {};
+  }
+
+  SetupResult<void> add_devices() {
+    for (robot::Device* const device : options.further_devices) {
+      if (auto added = loop->manager().add(*device); !added) return added;
     }
     return {};
   }

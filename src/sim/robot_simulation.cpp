@@ -29,7 +29,8 @@ bool can_be_simulated(const robot::JointDescription& joint) noexcept {
 
 class RobotSimulation::World {
  public:
-  World(robot::RobotDescription actuators, Time start) : robot_(std::move(actuators)), now_(start) {}
+  World(robot::RobotDescription actuators, Time start, JointPhysics* physics)
+      : robot_(std::move(actuators)), now_(start), physics_(physics) {}
 
   SetupResult<void> build() {
     for (std::size_t i = 0; i < robot_.buses.size(); ++i) {
@@ -40,12 +41,16 @@ class RobotSimulation::World {
     for (const robot::JointDescription& joint : robot_.joints) {
       if (auto added = add(joint); !added) return added;
     }
-    return {};
+    return physics_ == nullptr ? SetupResult<void>() : attach();
   }
 
   void advance(Time to) noexcept {
     if (to <= now_) return;
-    for (const auto& bus : buses_) bus->advance(to);
+    for (; physics_ != nullptr && next_step_ <= to; next_step_ += physics_->step_time()) {
+      advance_drives(next_step_);
+      physics_->step();
+    }
+    advance_drives(to);
     now_ = to;
   }
 
@@ -55,6 +60,29 @@ class RobotSimulation::World {
   [[nodiscard]] DriveBus& bus_of(std::size_t joint) const noexcept { return *buses_[bus_of_joint_[joint]]; }
 
  private:
+  void advance_drives(Time to) noexcept {
+    for (const auto& bus : buses_) bus->advance(to);
+  }
+
+  SetupResult<void> attach() {
+    if (!robot_.transmissions.empty()) {
+      return fail(Errc::bad_physics, "physics move joints, but the drives of " +
+                                         robot_.transmissions.front().name +
+                                         " move the actuators of a transmission");
+    }
+    const std::span<PhysicsJoint> joints = physics_->joints();
+    if (joints.size() != robot_.joints.size() || physics_->step_time() <= Duration{}) {
+      return fail(Errc::bad_physics, "the physics have " + std::to_string(joints.size()) +
+                                         " joints, the robot has " + std::to_string(robot_.joints.size()));
+    }
+    for (std::size_t i = 0; i < joints.size(); ++i) {
+      joints[i].braked = true;
+      bus_of(i).attach(i, joints[i]);
+    }
+    next_step_ = now_ + physics_->step_time();
+    return {};
+  }
+
   SetupResult<void> add(const robot::JointDescription& joint) {
     if (!can_be_simulated(joint)) {
       return fail(Errc::bad_plant,
@@ -71,14 +99,17 @@ class RobotSimulation::World {
 
   robot::RobotDescription robot_;  ///< as its drives see it
   Time now_;
+  JointPhysics* physics_;
+  Time next_step_{};  ///< of the physics
   std::vector<std::unique_ptr<DriveBus>> buses_;
   std::vector<std::size_t> bus_of_joint_;
 };
 
-SetupResult<RobotSimulation> RobotSimulation::create(const robot::RobotDescription& description, Time start) {
+SetupResult<RobotSimulation> RobotSimulation::create(const robot::RobotDescription& description, Time start,
+                                                     JointPhysics* physics) {
   const auto space = robot::ActuatorSpace::create(description);
   if (!space) return tl::unexpected<SetupError>(space.error());
-  auto world = std::make_unique<World>(robot::at_actuators(description, *space), start);
+  auto world = std::make_unique<World>(robot::at_actuators(description, *space), start, physics);
   if (auto built = world->build(); !built) return tl::unexpected(std::move(built.error()));
   return RobotSimulation(std::move(world));
 }

@@ -33,6 +33,7 @@
 #include "tools/endpoint.hpp"
 #include "tools/number_checks.hpp"
 #include "tools/open_recording.hpp"
+#include "tools/physics.hpp"
 #include "tools/printer.hpp"
 #include "tools/request_script.hpp"
 #include "tools/robot_file.hpp"
@@ -49,6 +50,7 @@ struct RunOptions {
   double duration = 0;  ///< s; 0 = until a signal
   bool simulate = false;
   std::vector<std::string> buses;  ///< NAME=INTERFACE
+  PhysicsOptions physics;
   bool virtual_time = false;
   std::optional<std::uint16_t> port;
   std::string serve_at;
@@ -220,7 +222,7 @@ void wait_for_end(app::Robot& robot, const sigset_t& signals, const std::atomic<
   report();
 }
 
-int run_in_wall_time(robot::RobotDescription description, const RunOptions& options) {
+int run_in_wall_time(robot::RobotDescription description, const RunOptions& options, Physics* physics) {
   const sigset_t signals = block_ending_signals();
   Printer printer;
   const auto fails = [&printer](const SetupError& error) {
@@ -230,6 +232,7 @@ int run_in_wall_time(robot::RobotDescription description, const RunOptions& opti
   app::ClockOf<platform::SteadyClock> sleeping;
   app::RobotOptions made = robot_options(options);
   if (options.wait == Wait::sleep) made.clock = &sleeping;
+  if (physics != nullptr) physics->add_to(made);
   made.created = date_and_time();
   made.serve_at = options.serve_at;
   if (options.serve_at.empty()) made.port = options.port.value_or(motion::default_port);
@@ -318,7 +321,7 @@ class Player final : public motion::LoopObserver {
   std::optional<Time> ready_at_;
 };
 
-int run_in_virtual_time(robot::RobotDescription description, const RunOptions& options) {
+int run_in_virtual_time(robot::RobotDescription description, const RunOptions& options, Physics* physics) {
   const auto fails = [](const SetupError& error, int code) {
     fmt::print(stderr, "{}", complaint(error));
     return code;
@@ -332,6 +335,7 @@ int run_in_virtual_time(robot::RobotDescription description, const RunOptions& o
   app::ClockOf<ManualClock> clock;
   app::RobotOptions made = robot_options(options);
   made.devices.simulate = true;
+  if (physics != nullptr) physics->add_to(made);
   made.clock = &clock;
   made.drain_in_cycle = true;
   auto created = app::Robot::create(std::move(description), std::move(made));
@@ -344,6 +348,7 @@ int run_in_virtual_time(robot::RobotDescription description, const RunOptions& o
                         std::move(serving));
   Player player(robot, server, std::move(requests), from_seconds(options.duration));
   robot.add_observer(player);
+  if (physics != nullptr) physics->watch(robot);
 
   const auto start = std::chrono::steady_clock::now();
   static_cast<void>(robot.run());
@@ -357,6 +362,7 @@ int run_in_virtual_time(robot::RobotDescription description, const RunOptions& o
   const auto totals = robot.finish();
   if (!totals) return fails(totals.error(), exit_failed);
   fmt::print("{}", text_of(*totals, options.recording));
+  if (physics != nullptr) fmt::print("{}", physics->summary());
   const std::string fault = end_in_fault(robot);
   fmt::print(stderr, "{}", fault);
   return fault.empty() ? exit_ok : exit_failed;
@@ -378,8 +384,13 @@ int run(const RunOptions& options) {
     }
     return exit_bad_input;
   }
-  const auto interfaces =
-      app::interfaces_of(*robot, options.simulate || options.virtual_time, to_overrides(options.buses));
+  const auto physics = Physics::create(*robot, options.robot_file, options.physics);
+  if (!physics) {
+    fmt::print(stderr, "{}", complaint(physics.error()));
+    return exit_code_of(physics.error());
+  }
+  const bool is_simulated = options.simulate || options.virtual_time || *physics;
+  const auto interfaces = app::interfaces_of(*robot, is_simulated, to_overrides(options.buses));
   if (!interfaces) {
     fmt::print(stderr, "{}", complaint(interfaces.error()));
     return exit_failed;
@@ -389,8 +400,8 @@ int run(const RunOptions& options) {
              robot->buses.size() == 1 ? "" : "es", buses_of(*robot, *interfaces),
              1 / to_seconds(robot->period));
   std::fflush(stdout);  // while a signal still ends the program, should nobody read this
-  if (options.virtual_time) return run_in_virtual_time(std::move(*robot), options);
-  return run_in_wall_time(std::move(*robot), options);
+  if (options.virtual_time) return run_in_virtual_time(std::move(*robot), options, physics->get());
+  return run_in_wall_time(std::move(*robot), options, physics->get());
 }
 
 /// An option whose value may be left out.
@@ -473,6 +484,7 @@ void add_run(CLI::App& app) {
                                                 "Run as fast as possible, the same numbers every time");
   virtual_time->excludes(port)->excludes("--serve-at")->excludes("--bus");
   add_live_options(*command, *options, *virtual_time);
+  add_physics_options(*command, options->physics, *virtual_time);
   command
       ->add_option(
           "--requests", options->requests_file,
@@ -501,7 +513,8 @@ void add_run(CLI::App& app) {
       "  takt run examples/robots/arm6.json --record run.mcap          then: takt send, takt state, takt "
       "top\n"
       "  takt run my_arm.json --bus arm=slcan:/dev/ttyACM0 --foxglove\n"
-      "  takt run examples/robots/mhubo.json --virtual-time --requests day.jsonl --record day.mcap");
+      "  takt run examples/robots/mhubo.json --virtual-time --requests day.jsonl --record day.mcap\n"
+      "  takt run examples/robots/quadruped.json --physics mujoco");
   command->callback([options] {
     const int code = run(*options);
     if (code != exit_ok) throw CLI::RuntimeError(code);

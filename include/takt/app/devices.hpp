@@ -20,6 +20,7 @@
 #include "takt/robot/hardware.hpp"
 #include "takt/robot/robot_hardware.hpp"
 #include "takt/robot/transmission_hardware.hpp"
+#include "takt/sim/joint_physics.hpp"
 #include "takt/sim/robot_simulation.hpp"
 
 namespace takt::app {
@@ -44,6 +45,8 @@ struct DeviceOptions {
   /// the devices.
   std::vector<robot::CanPort*> ports{};
   Time start{};  ///< start time of the simulation, on the loop's clock
+  /// Moves the joints of the simulation, instead of a plant for each. It must outlive the devices.
+  sim::JointPhysics* physics = nullptr;
   /// Real buses receive every frame, so that counters() also counts frames of unknown drives.
   bool all_frames = false;
 };

@@ -46,7 +46,9 @@ namespace takt::app {
 struct RobotOptions {
   DeviceOptions devices{};
   robot::Hardware* hardware = nullptr;  ///< devices of the caller, instead of all above
-  RunClock* clock = nullptr;            ///< null: a HybridClock
+  /// Sensors and other devices of the caller, besides the drives. They must outlive the robot.
+  std::vector<robot::Device*> further_devices{};
+  RunClock* clock = nullptr;  ///< null: a HybridClock
   /// TCP port of the motion server on 127.0.0.1; 0 chooses a free one. std::nullopt: no server; requests go
   /// through channels().
   std::optional<std::uint16_t> port{};

@@ -19,20 +19,12 @@
 #include "takt/component/port.hpp"
 #include "takt/controllers/rotation.hpp"
 #include "takt/controllers/set_up.hpp"
-#include "takt/core/fields.hpp"
 #include "takt/robot/controller.hpp"
+#include "takt/robot/sensors.hpp"
 
 namespace takt::controllers {
 
-/// A measurement of an inertial unit.
-struct ImuSample {
-  Quaternion orientation =
-      no_rotation;             ///< turns vectors of the unit's frame into the world's; zeros: unknown
-  Vector3 angular_velocity{};  ///< rad/s
-  Vector3 acceleration{};      ///< m/s^2, with gravity: at rest it points up
-
-  TAKT_FIELDS(ImuSample, orientation, angular_velocity, acceleration)
-};
+using robot::ImuSample;
 
 /// The sample in a frame in which the unit is mounted by `mounting`, a unit quaternion. std::nullopt: a
 /// number is not finite. The orientation has norm 1, or is zero. Real-time safe.

@@ -7,16 +7,13 @@
 #include <optional>
 
 #include "takt/core/finite_math.hpp"
+#include "takt/robot/sensors.hpp"
 
 namespace takt::controllers {
 
-/// Three coordinates.
-using Vector3 = std::array<double, 3>;
-/// A rotation: x, y, z, w.
-using Quaternion = std::array<double, 4>;
-
-/// No rotation.
-inline constexpr Quaternion no_rotation = {0, 0, 0, 1};
+using robot::no_rotation;
+using robot::Quaternion;
+using robot::Vector3;
 
 /// The product: first `second`, then `first`.
 [[nodiscard]] constexpr Quaternion product(const Quaternion& first, const Quaternion& second) noexcept {

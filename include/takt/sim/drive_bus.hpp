@@ -14,6 +14,7 @@
 #include "takt/robot/description.hpp"
 #include "takt/sim/error.hpp"
 #include "takt/sim/joint_fault.hpp"
+#include "takt/sim/joint_physics.hpp"
 #include "takt/sim/virtual_can_bus.hpp"
 
 namespace takt::sim {
@@ -43,6 +44,8 @@ class DriveBus {
   [[nodiscard]] virtual double velocity(std::size_t joint) const noexcept = 0;
   /// Injects a fault, or ends it with JointFault::none.
   virtual void inject(std::size_t joint, JointFault fault) noexcept = 0;
+  /// From now on, physics move the joint.
+  virtual void attach(std::size_t joint, PhysicsJoint& physics) noexcept = 0;
   /// Sets a constant torque against the joint's motor, N m or N.
   virtual void set_load(std::size_t joint, double torque) noexcept = 0;
 
@@ -134,7 +137,7 @@ class DrivesOnBus : public DriveBus {
 };
 
 /// Drives that are separate nodes with one joint each. A Drive also has a constructor (node, options, start,
-/// joint), position(), velocity(), inject(fault) and set_load(torque).
+/// joint), position(), velocity(), inject(fault), attach(physics) and set_load(torque).
 template <class Drive, class Options>
 class OneJointDrives final : public DrivesOnBus<Drive> {
  public:
@@ -165,6 +168,9 @@ class OneJointDrives final : public DrivesOnBus<Drive> {
     return of_joint_[joint]->velocity();
   }
   void inject(std::size_t joint, JointFault fault) noexcept override { of_joint_[joint]->inject(fault); }
+  void attach(std::size_t joint, PhysicsJoint& physics) noexcept override {
+    of_joint_[joint]->attach(physics);
+  }
   void set_load(std::size_t joint, double torque) noexcept override { of_joint_[joint]->set_load(torque); }
 
  private:

@@ -14,6 +14,9 @@ enum class Errc : std::uint16_t {
   bad_place = 2,
   too_many_nodes = 3,
   bad_vehicle = 4,
+  bad_physics = 5,
+  physics_diverged = 6,
+  no_pictures = 7,
 };
 
 /// Returns this room's number, for Error.
@@ -30,6 +33,12 @@ enum class Errc : std::uint16_t {
       return "a bus has more boards than the simulation supports";
     case Errc::bad_vehicle:
       return "a vehicle's physical parameters cannot be simulated";
+    case Errc::bad_physics:
+      return "the physics do not fit the robot";
+    case Errc::physics_diverged:
+      return "the physics left the range of numbers and stand still";
+    case Errc::no_pictures:
+      return "no picture could be rendered or written";
   }
   return "unknown simulation error";
 }

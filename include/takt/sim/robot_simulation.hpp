@@ -20,6 +20,7 @@
 #include "takt/robot/description.hpp"
 #include "takt/sim/error.hpp"
 #include "takt/sim/joint_fault.hpp"
+#include "takt/sim/joint_physics.hpp"
 #include "takt/sim/virtual_can_bus.hpp"
 
 namespace takt::sim {
@@ -30,9 +31,11 @@ class RobotSimulation {
  public:
   /// Simulates the robot from time `start` on, at rest, with its joints at their start positions and its
   /// drives without power. A joint with a transmission is simulated as its actuator (robot::at_actuators()).
-  /// Errors: bad_plant, bad_place, too_many_nodes; those of robot::ActuatorSpace::create().
+  /// With `physics`, these move the joints; they must outlive the simulation. Errors: bad_plant, bad_place,
+  /// too_many_nodes, bad_physics; those of robot::ActuatorSpace::create().
   [[nodiscard]] static SetupResult<RobotSimulation> create(const robot::RobotDescription& description,
-                                                           Time start = Time{});
+                                                           Time start = Time{},
+                                                           JointPhysics* physics = nullptr);
   RobotSimulation(RobotSimulation&&) noexcept;
   RobotSimulation& operator=(RobotSimulation&&) noexcept;
   ~RobotSimulation();

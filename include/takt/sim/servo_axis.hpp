@@ -43,7 +43,7 @@ class ServoAxis {
   [[nodiscard]] bool step(const ServoReference& reference) noexcept {
     arrive();
     torque_ = on_ ? servo_.step(reference, measured_) : 0;
-    plant_.act(torque_);
+    plant_.act(torque_, !on_);
     return !on_ || std::abs(reference.position - measured_) <= largest_error_;
   }
 
@@ -52,7 +52,7 @@ class ServoAxis {
   void push(double torque) noexcept {
     arrive();
     torque_ = on_ ? torque : 0;
-    plant_.act(torque_);
+    plant_.act(torque_, !on_);
     servo_.reset(measured_);
   }
 
@@ -86,6 +86,8 @@ class ServoAxis {
     plant_.set_jammed(fault == JointFault::jammed);
     if (fault == JointFault::silent) switch_off();
   }
+  /// From now on, physics move the joint (JointPlant::attach()).
+  void attach(PhysicsJoint& physics) noexcept { plant_.attach(physics); }
   /// Sets a constant torque against the motor, N m.
   void set_load(double torque) noexcept { plant_.set_load(torque); }
 

@@ -9,6 +9,7 @@
 
 #include "takt/core/time.hpp"
 #include "takt/robot/description.hpp"
+#include "takt/sim/joint_physics.hpp"
 
 namespace takt::sim {
 
@@ -41,11 +42,27 @@ class JointPlant {
     act(torque);
   }
 
-  /// First half of a step: moves the joint at its velocity.
-  void arrive() noexcept { position_ += velocity_ * servo_seconds; }
+  /// From now on, physics move the joint. They have its inertia and friction; the torque limit stays. They
+  /// must outlive the plant.
+  void attach(PhysicsJoint& physics) noexcept { physics_ = &physics; }
 
-  /// Second half of a step: applies the torque (N m) until the next one.
-  void act(double torque) noexcept {
+  /// First half of a step: moves the joint at its velocity, or takes what the last step of the physics gave.
+  void arrive() noexcept {
+    position_ += velocity_ * servo_seconds;
+    if (physics_ == nullptr) return;
+    position_ = physics_->position;
+    velocity_ = physics_->velocity;
+  }
+
+  /// Second half of a step: applies the torque (N m) until the next one. Physics may have a brake, which
+  /// holds the joint while `braked`.
+  void act(double torque, bool braked = false) noexcept {
+    if (physics_ != nullptr) {
+      physics_->torque =
+          std::isfinite(torque) ? std::clamp(torque, -torque_limit_, torque_limit_) - load_ : 0;
+      physics_->braked = braked || jammed_;
+      return;
+    }
     if (jammed_) {
       velocity_ = 0;
       return;
@@ -80,6 +97,7 @@ class JointPlant {
   double friction_;             // largest velocity change by Coulomb friction in one step
   double load_ = 0;
   bool jammed_ = false;
+  PhysicsJoint* physics_ = nullptr;  ///< null: the joint is as described above
 };
 
 /// An encoder with whole counts.

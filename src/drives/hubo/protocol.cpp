@@ -71,6 +71,9 @@ class HuboBoards final : public sim::DrivesOnBus<HuboBoard> {
   void inject(std::size_t joint, sim::JointFault fault) noexcept override {
     of_joint_[joint].board->inject(of_joint_[joint].channel, fault);
   }
+  void attach(std::size_t joint, sim::PhysicsJoint& physics) noexcept override {
+    of_joint_[joint].board->attach(of_joint_[joint].channel, physics);
+  }
   void set_load(std::size_t joint, double torque) noexcept override {
     of_joint_[joint].board->set_load(of_joint_[joint].channel, torque);
   }

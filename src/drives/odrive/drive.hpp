@@ -50,6 +50,7 @@ class OdriveDrive {
 
   /// Injects a fault at the present time, or ends it with JointFault::none.
   void inject(sim::JointFault fault) noexcept;
+  void attach(sim::PhysicsJoint& physics) noexcept { axis_.attach(physics); }
   void set_load(double torque) noexcept { axis_.set_load(torque); }
   /// The joint's true position and velocity, rad or m.
   [[nodiscard]] double position() const noexcept { return axis_.plant().position(ticks_.since(now_)); }

@@ -60,6 +60,7 @@ class Cia402Drive {
   /// Sets the faults on the bus from now on; a default one has none.
   void disturb(const Cia402Disturbance& disturbance) noexcept;
   /// Sets a constant torque against the motor, N m.
+  void attach(sim::PhysicsJoint& physics) noexcept { motor_.axis().attach(physics); }
   void set_load(double torque) noexcept { motor_.axis().set_load(torque); }
   /// The joint's true position, rad, and velocity, rad/s.
   [[nodiscard]] double position() const noexcept {

@@ -75,6 +75,10 @@ class HuboBoard {
   void inject(std::uint8_t channel, sim::JointFault fault) noexcept;
   /// Sets a constant torque against a channel's motor, N m. Requires a fitted channel.
   void set_load(std::uint8_t channel, double torque) noexcept { motors_[channel]->axis.set_load(torque); }
+  /// From now on, physics move the joint.
+  void attach(std::uint8_t channel, sim::PhysicsJoint& physics) noexcept {
+    motors_[channel]->axis.attach(physics);
+  }
   /// The joint's true position, rad, and velocity, rad/s. Requires a fitted channel.
   [[nodiscard]] double position(std::uint8_t channel) const noexcept {
     return motors_[channel]->axis.plant().position(ticks_.since(now_));

@@ -45,6 +45,7 @@ class ServoDrive {
   /// Injects a fault at the present time, or ends it with JointFault::none.
   void inject(sim::JointFault fault) noexcept;
   /// Sets a constant torque against the motor, N m.
+  void attach(sim::PhysicsJoint& physics) noexcept { axis_.attach(physics); }
   void set_load(double torque) noexcept { axis_.set_load(torque); }
   /// The joint's true position, rad, and velocity, rad/s.
   [[nodiscard]] double position() const noexcept { return axis_.plant().position(ticks_.since(now_)); }

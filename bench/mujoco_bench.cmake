@@ -1,0 +1,1 @@
+target_link_libraries(mujoco_bench PRIVATE takt::mujoco)

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Runs robots in MuJoCo by `takt run --physics mujoco`.
+
+usage: takt_physics_test.py TAKT SOURCE [unittest arguments]
+"""
+import csv, json, os, struct, subprocess, sys, tempfile, unittest
+
+from robot_programs import program
+
+TAKT, SOURCE = map(os.path.abspath, sys.argv[1:3])
+PATIENCE = 300  # s
+ROBOTS = os.path.join(SOURCE, "examples", "robots")
+SQUAT = {"at": 0.2, "move": {"joint_names": [f"{leg}_knee" for leg in ("front_left", "front_right", "hind_left", "hind_right")],
+                             "positions": [-1.7] * 4, "duration": 0.5}}
+
+
+class PhysicsTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
+        self.script = self.path("script.jsonl")
+        with open(self.script, "w") as file:
+            file.write(json.dumps(SQUAT) + "\n")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def takt(self, *words, status=0):
+        done = subprocess.run([TAKT, *words], capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def squat(self, *options):
+        return self.takt("run", os.path.join(ROBOTS, "quadruped.json"), "--physics", "mujoco", "--virtual-time",
+                         "--requests", self.script, *options)
+
+    def test_two_runs_are_the_same_to_the_last_byte_and_replay(self):
+        for name in ("one.mcap", "two.mcap"):
+            self.assertIn('"state":"succeeded"', self.squat("--record", self.path(name)).stdout)
+        with open(self.path("one.mcap"), "rb") as one, open(self.path("two.mcap"), "rb") as two:
+            self.assertEqual(one.read(), two.read())
+        self.assertIn("bit for bit", self.takt("replay", self.path("one.mcap")).stdout)
+
+    def test_gravity_is_felt(self):
+        self.squat("--record", self.path("run.mcap"))
+        self.takt("report", self.path("run.mcap"), "--out", self.path("report"))
+        with open(self.path("report/joints.csv")) as file:
+            last = list(csv.DictReader(file))[-10]
+        efforts = [abs(float(last[f"{leg}_knee.measured_Nm"])) for leg in ("front_left", "hind_right")]
+        self.assertTrue(all(effort > 0.5 for effort in efforts), efforts)
+
+    def test_pictures_are_png_files_of_their_size(self):
+        said = self.squat("--pictures", self.path("frames"), "--picture-rate", "5").stdout
+        pictures = sorted(os.listdir(self.path("frames")))
+        self.assertIn(f"{len(pictures)} pictures in {self.path('frames')}", said)
+        self.assertGreater(len(pictures), 3)
+        with open(self.path(f"frames/{pictures[-1]}"), "rb") as file:
+            head = file.read(24)
+        self.assertEqual(head[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertEqual(struct.unpack(">II", head[16:24]), (640, 480))
+
+    def test_a_model_that_does_not_fit_is_refused(self):
+        done = self.takt("run", os.path.join(ROBOTS, "arm6.json"), "--physics", "mujoco", "--model", os.path.join(ROBOTS, "quadruped.xml"),
+                         "--virtual-time", "--duration", "1", status=2)
+        self.assertIn("the model has no joint shoulder_pan_joint; it has ", done.stderr)
+        done = self.takt("run", os.path.join(ROBOTS, "odrive_arm.json"), "--physics", "mujoco", "--virtual-time", "--duration", "1", status=2)
+        self.assertIn("odrive_arm.xml", done.stderr)
+
+    def test_the_motion_server_moves_it_in_wall_time(self):
+        with open(os.path.join(ROBOTS, "arm6.json")) as file:
+            robot = json.load(file)
+        robot.update(rate=100, overrun="catch_up", overrun_limit=1_000_000, feedback_timeout=10, goal_time=30)
+        description = self.path("arm.json")
+        with open(description, "w") as file:
+            json.dump(robot, file)
+        arguments = ("run", description, "--physics", "mujoco", "--model", os.path.join(ROBOTS, "arm6.xml"), "--port", "0")
+        with program(TAKT, *arguments, until="controllers: ") as running:
+            port = next(line for line in running.lines if line.startswith("listening on")).rsplit(":", 1)[1]
+            self.takt("move", "elbow_joint", "1.5", "--duration", "0.5", "--port", port)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
