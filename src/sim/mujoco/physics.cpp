@@ -66,7 +66,9 @@ class MujocoPhysics::World {
     std::string mistakes;
     for (const robot::JointDescription& joint : robot.joints) {
       const std::string mistake = add(joint);
-      if (!mistake.empty()) mistakes += (mistakes.empty() ? "" : "\n") + path + ": " + mistake;
+      if (mistake.empty()) continue;
+      if (!mistakes.empty()) mistakes += '\n';
+      mistakes.append(path).append(": ").append(mistake);
     }
     if (!mistakes.empty()) return fail(Errc::bad_physics, std::move(mistakes));
     mj_forward(model.get(), data.get());

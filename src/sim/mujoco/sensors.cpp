@@ -79,8 +79,9 @@ void MujocoSensors::find_scalars() {
     if (name.empty() || is_of_unit(i)) continue;
     const std::string unit = model_->sensor_type[i] == mjSENS_TOUCH ? "N" : "";
     for (int k = 0; k < model_->sensor_dim[i]; ++k) {
-      const std::string part = model_->sensor_dim[i] == 1 ? "" : "." + std::to_string(k);
-      scalars_.push_back({"physics/" + name + part, unit, model_->sensor_adr[i] + k});
+      std::string state = "physics/" + name;
+      if (model_->sensor_dim[i] > 1) state.append(1, '.').append(std::to_string(k));
+      scalars_.push_back({std::move(state), unit, model_->sensor_adr[i] + k});
     }
   }
 }

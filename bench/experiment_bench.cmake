@@ -1,0 +1,1 @@
+target_link_libraries(experiment_bench PRIVATE takt::mujoco)
