@@ -16,6 +16,7 @@
 #include "takt/rt/realtime_clock.hpp"
 #include "takt/rt/realtime_goal_handle.hpp"
 #include "takt/rt/realtime_publisher.hpp"
+#include "takt/rt/tracer.hpp"
 #include "takt/shm/latest_value.hpp"
 #include "takt/shm/spsc_ring.hpp"
 
@@ -217,6 +218,69 @@ void locked_message(benchmark::State& state) {
 BENCHMARK(publisher)->Name("rt/publish_64B/takt")->UseManualTime()->Iterations(batches);
 BENCHMARK(ring)->Name("rt/publish_64B/floor")->UseManualTime()->Iterations(batches);
 BENCHMARK(locked_message)->Name("rt/publish_64B/try_lock")->UseManualTime()->Iterations(batches);
+
+// ---- a span of a trace: both of its times, and its place in the ring ----
+
+const TextId step = intern("step");
+
+void trace_span(benchmark::State& state) {
+  Tracer tracer(batch);
+  tracer.switch_on();
+  std::array<TraceSpan, batch> written;
+  publish_batches(
+      state,
+      [&](const Message&) {
+        const TraceScope span(tracer.in_this_cycle(), step);
+        return true;
+      },
+      [&] { benchmark::DoNotOptimize(tracer.take(written)); });
+  if (tracer.dropped() > 0) state.SkipWithError("a span was dropped");
+}
+
+/// Two readings of the counter, and a store.
+void span_floor(benchmark::State& state) {
+  std::array<TraceSpan, batch> spans;
+  std::size_t next = 0;
+  publish_batches(
+      state,
+      [&](const Message&) {
+        const std::uint64_t begin = ticks_now();
+        spans[next++] = {begin, ticks_now(), step};
+        return true;
+      },
+      [&] {
+        benchmark::DoNotOptimize(spans);
+        next = 0;
+      });
+}
+
+void trace_off(benchmark::State& state) {
+  Tracer tracer(2);
+  publish_batches(
+      state,
+      [&](const Message& message) {
+        benchmark::DoNotOptimize(message[0]);
+        const TraceScope span(tracer.in_this_cycle(), step);
+        return true;
+      },
+      [] {});
+}
+
+/// The loop of the measurement.
+void off_floor(benchmark::State& state) {
+  publish_batches(
+      state,
+      [&](const Message& message) {
+        benchmark::DoNotOptimize(message[0]);
+        return true;
+      },
+      [] {});
+}
+
+BENCHMARK(trace_span)->Name("rt/trace_span/takt")->UseManualTime()->Iterations(batches);
+BENCHMARK(span_floor)->Name("rt/trace_span/floor")->UseManualTime()->Iterations(batches);
+BENCHMARK(trace_off)->Name("rt/trace_off/takt")->UseManualTime()->Iterations(batches);
+BENCHMARK(off_floor)->Name("rt/trace_off/floor")->UseManualTime()->Iterations(batches);
 
 // ---- the loop's look at another clock ----
 

@@ -35,7 +35,8 @@ constexpr std::array forms = {
     Form{"set", "set NAME PARAMETER=VALUE ...", {"name"}, 1, "parameters"},
     Form{"interfaces", "interfaces", {}, 0},
     Form{"events", "events [AFTER]", {"after"}, 0},
-    Form{"library", "library FILE", {"file"}, 1}};
+    Form{"library", "library FILE", {"file"}, 1},
+    Form{"trace", "trace FILE, or trace off", {"file"}, 1}};
 
 /// "a,b" as a list of names.
 Value names_in(std::string_view text) {
@@ -104,6 +105,7 @@ SetupResult<Value> controllers_request(std::span<const std::string> words) {
     const auto number = json::parse(rest.front());
     if (number) body["after"] = *number;
   }
+  if (verb == "trace" && rest.front() == "off") body = {{"off", true}};
   if (form->values != nullptr) {
     auto values = values_from_words(rest.subspan(std::min(named, rest.size())));
     if (!values) return values;

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "robot/controller_json.hpp"
 #include "takt/component/error.hpp"
 #include "takt/describe.hpp"
+#include "takt/record/error.hpp"
 #include "takt/robot/error.hpp"
 
 namespace takt::app {
@@ -266,11 +268,34 @@ class ControllerCommands::Answerer {
     return done(commands_->library_->load(file, commands_->folders_));
   }
 
+  /// Files come only into the folder that the program was started with, and none is replaced.
+  SetupResult<Value> trace(Object& body) {
+    std::string file;
+    bool off = false;
+    body.boolean("off", off);
+    if (!off) body.required_name("file", file);
+    if (!is_right(body)) return Value();
+    record::TraceWriter* const traces = commands_->traces_;
+    if (traces == nullptr) return fail(record::Errc::not_running, "this robot has no tracer");
+    if (!off) {
+      if (file.find('/') != std::string::npos) {
+        return fail(component::Errc::bad_value,
+                    file +
+                        ": a trace is a file in the robot's folder of traces (takt run --trace-folder), by "
+                        "its name alone");
+      }
+      return done(traces->start((std::filesystem::path(commands_->trace_folder_) / file).string()));
+    }
+    const auto totals = traces->stop();
+    if (!totals) return tl::unexpected<SetupError>(totals.error());
+    return Value{{"spans", totals->spans}, {"dropped", totals->dropped}};
+  }
+
   [[nodiscard]] static tl::unexpected<SetupError> no_such(const std::string& name) {
     return fail(robot::Errc::no_such_controller, "no controller \"" + name + "\" is loaded");
   }
 
-  static constexpr std::array<std::pair<const char*, Verb>, 12> verbs{{{"list", &Answerer::list},
+  static constexpr std::array<std::pair<const char*, Verb>, 13> verbs{{{"list", &Answerer::list},
                                                                        {"show", &Answerer::show},
                                                                        {"load", &Answerer::load},
                                                                        {"unload", &Answerer::unload},
@@ -281,7 +306,8 @@ class ControllerCommands::Answerer {
                                                                        {"set", &Answerer::set},
                                                                        {"interfaces", &Answerer::interfaces},
                                                                        {"events", &Answerer::events},
-                                                                       {"library", &Answerer::library}}};
+                                                                       {"library", &Answerer::library},
+                                                                       {"trace", &Answerer::trace}}};
 
   ControllerCommands* commands_;
   json::Mistakes mistakes_{1};
@@ -316,6 +342,11 @@ std::string describe(const ControllerEvent& event) {
 ControllerCommands::ControllerCommands(robot::Manager& manager, ComponentLibrary& library,
                                        std::vector<std::string> folders)
     : manager_(&manager), library_(&library), folders_(std::move(folders)) {}
+
+void ControllerCommands::trace_to(record::TraceWriter& writer, std::string folder) {
+  traces_ = &writer;
+  trace_folder_ = std::move(folder);
+}
 
 SetupResult<std::string> ControllerCommands::request(std::string_view json) {
   const auto document = json::parse(json);

@@ -160,11 +160,13 @@ struct Robot::Parts {
     if (auto opened = open_recording(); !opened) return opened;
     observers.add(watch);
     robot::Hardware& hardware = taped ? *taped : *options.hardware;
-    loop.emplace(*options.clock, description, hardware, channels, observers);
+    loop.emplace(*options.clock, description, hardware, channels, observers, &tracer);
+    traces.emplace(tracer, description.name);
     auto opened = add_devices();
     if (opened) opened = load_controllers();
     if (opened) opened = open_live();
     if (opened) opened = open_front();
+    if (opened && !options.trace.empty()) opened = traces->start(options.trace);
     if (!opened) discard_recording();
     return opened;
   }
@@ -223,6 +225,7 @@ struct Robot::Parts {
       if (auto loaded = library.load(file, options.folders); !loaded) note("libraries", loaded.error());
     }
     commands.emplace(loop->manager(), library, options.folders);
+    commands->trace_to(*traces, options.trace_folder);
     robot::SwitchRequest begin;
     const auto load = [&](const std::vector<robot::ControllerDescription>& list, const char* where) {
       for (std::size_t i = 0; i < list.size(); ++i) {
@@ -321,6 +324,8 @@ struct Robot::Parts {
   std::optional<LoopRecorder> loop_recorder;
   std::optional<CycleDrain> drain;
   ComponentLibrary library;
+  rt::Tracer tracer;
+  std::optional<record::TraceWriter> traces;
   std::optional<motion::Loop<RunClock>> loop;
   std::optional<ControllerCommands> commands;
   std::unique_ptr<LiveStream> live;
@@ -360,6 +365,7 @@ std::optional<std::uint16_t> Robot::foxglove_port() const noexcept {
 }
 robot::Manager& Robot::manager() noexcept { return parts_->loop->manager(); }
 ControllerCommands& Robot::controllers() noexcept { return *parts_->commands; }
+record::TraceWriter& Robot::traces() noexcept { return *parts_->traces; }
 motion::Channels& Robot::channels() noexcept { return parts_->channels; }
 record::Recorder* Robot::recorder() noexcept { return parts_->recorder.get(); }
 motion::ServerOptions Robot::recording_options() { return parts_->server_options(); }
@@ -402,15 +408,20 @@ SetupResult<RunTotals> Robot::finish() {
   }
   if (parts_->host) parts_->host->stop();
   parts_->live.reset();
-  if (!parts_->recorder) return totals;
-  const auto recorded = parts_->recorder->finish();
-  if (!parts_->has_run) {
-    parts_->discard_recording();
-    return totals;
+  const auto traced = parts_->traces->stop();
+  if (traced) totals.traced = *traced;
+  if (parts_->recorder) {
+    const auto recorded = parts_->recorder->finish();
+    if (!parts_->has_run) {
+      parts_->discard_recording();
+      return totals;
+    }
+    if (!recorded)
+      return fail(recorded.error().error, parts_->options.recording + ": " + recorded.error().message);
+    totals.recorded = *recorded;
   }
-  if (!recorded)
-    return fail(recorded.error().error, parts_->options.recording + ": " + recorded.error().message);
-  totals.recorded = *recorded;
+  if (!traced && traced.error().error != record::Errc::not_running)
+    return tl::unexpected<SetupError>(traced.error());
   return totals;
 }
 

@@ -208,6 +208,7 @@ void ExecutionContext::execute() noexcept {
 }
 
 void ExecutionContext::execute(Slot& slot, const CycleTime& time) noexcept {
+  const rt::TraceScope span(tracer_, slot.row.component->name_id());
   if (slot.row.placement.budget > Duration(0) && clock_ != nullptr) return execute_with_budget(slot, time);
   ++slot.row.executions;
   if (const Status status = slot.row.component->on_execute(time); !status) failed(slot, status.error());
@@ -234,6 +235,7 @@ void ExecutionContext::state_update() noexcept {
     CycleTime time = base;
     time.period = config_.period * slot.row.placement.divisor;
     at_.store(slot.row.component, std::memory_order_relaxed);
+    const rt::TraceScope span(tracer_, slot.row.component->name_id());
     if (const Status status = slot.row.component->on_state_update(time); !status)
       failed(slot, status.error());
   }

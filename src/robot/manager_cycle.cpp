@@ -48,6 +48,7 @@ void Manager::stop(Time now) noexcept {
 }
 
 rt::Verdict Manager::cycle(const rt::Tick& tick) noexcept {
+  set_tracer(tick.tracer);
   begin(tick.due, tick.woke - std::exchange(last_woke_, tick.woke), tick.missed);
   control();
   write();
@@ -63,6 +64,11 @@ void Manager::begin(Time now, Duration measured, std::uint64_t missed) noexcept 
   controllers_.begin_boundary(now, measured);
   device_context_.transitions(now, measured);
   read_devices();
+  judge(missed);
+}
+
+void Manager::judge(std::uint64_t missed) noexcept {
+  const rt::TraceScope span(tracer_, steps_.judge);
   for (Joint& joint : joints_) {
     keep_finite(feedback_[joint.index_], supervisor_.feedback()[joint.index_]);
     // A joint in another mode has no position to keep.
@@ -96,6 +102,7 @@ void Manager::move_mimics() noexcept {
 }
 
 void Manager::read_devices() noexcept {
+  const rt::TraceScope span(tracer_, steps_.read);
   device_context_.execute();
   const bool any_failed = device_context_.settle();
   for (DeviceRow& row : devices_) {
@@ -175,14 +182,24 @@ void Manager::resume() noexcept {
 // ---- 3 switch, 4 control ----
 
 void Manager::control() noexcept {
-  controllers_.apply_requests();
-  if (pending_ != nullptr) continue_switch();
-  controllers_.execute();
-  settle_failures();
+  apply_requests();
+  execute_controllers();
   protect_commands();
   move_joints();
   const bool moving = std::ranges::any_of(joints_, [](const Joint& joint) { return joint.stop_.moving(); });
   supervisor_.settle(moving);
+}
+
+void Manager::apply_requests() noexcept {
+  const rt::TraceScope span(tracer_, steps_.switching);
+  controllers_.apply_requests();
+  if (pending_ != nullptr) continue_switch();
+}
+
+void Manager::execute_controllers() noexcept {
+  const rt::TraceScope span(tracer_, steps_.control);
+  controllers_.execute();
+  settle_failures();
 }
 
 bool Manager::is_active(const Entry& entry) const noexcept {
@@ -369,6 +386,7 @@ void Manager::emit(ManagerEvent::Kind kind, const component::Component& componen
 // ---- 5 limit, 6 protect ----
 
 void Manager::move_joints() noexcept {
+  const rt::TraceScope span(tracer_, steps_.limit);
   for (Joint& joint : joints_) move(joint);
   if (!has_blame_) return;
   has_blame_ = false;
@@ -441,6 +459,7 @@ void Manager::blame(std::uint16_t owner) noexcept {
 }
 
 void Manager::protect_commands() noexcept {
+  const rt::TraceScope span(tracer_, steps_.protect);
   for (CommandCell& cell : cells_) {
     if (cell.value == nullptr) continue;
     if (*cell.driven) {
@@ -462,6 +481,7 @@ void Manager::protect_commands() noexcept {
 // ---- 7 write, 8 publish ----
 
 void Manager::write() noexcept {
+  const rt::TraceScope span(tracer_, steps_.write);
   const bool clears = supervisor_.clears_faults();
   for (const Joint& joint : joints_) {
     const MotionState& reference = joint.reference_;
@@ -476,6 +496,9 @@ void Manager::write() noexcept {
   device_context_.state_update();
 }
 
-void Manager::publish() noexcept { controllers_.state_update(); }
+void Manager::publish() noexcept {
+  const rt::TraceScope span(tracer_, steps_.publish);
+  controllers_.state_update();
+}
 
 }  // namespace takt::robot

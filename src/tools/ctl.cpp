@@ -199,6 +199,22 @@ void add_load(CLI::App& group) {
   });
 }
 
+void add_trace(CLI::App& group) {
+  const auto options = std::make_shared<CtlOptions>();
+  CLI::App& command = add_command(
+      group, options, "trace", "Write what each cycle does to a file for ui.perfetto.dev, until: trace off");
+  command
+      .add_option("file", options->name,
+                  "A new file in the robot's folder (takt run --trace-folder); or \"off\" to end the trace")
+      ->required();
+  command.callback([options] {
+    const Value answer = ask_or_exit(*options, request_or_exit({"trace", options->name}));
+    if (options->json || options->name != "off") return;
+    fmt::print("traced {:.0f} spans, {:.0f} dropped\n", number_in(answer, "spans"),
+               number_in(answer, "dropped"));
+  });
+}
+
 void add_set(CLI::App& group) {
   const auto options = std::make_shared<CtlOptions>();
   CLI::App& command = add_command(group, options, "set", "Change parameters, all or none");
@@ -257,12 +273,14 @@ void add_ctl(CLI::App& app) {
   add_table(*group, "events", "List the last events: failures, fallbacks, lost devices", print_events,
             "after", "Only events with a greater number");
   add_plain(*group, "library", "file", "Load a plug-in from the robot's folders (takt run --folder)");
+  add_trace(*group);
   group->footer(
       "Exit code: 0 done, 1 refused or not reached, 2 the command line is wrong.\n"
       "Examples:\n"
       "  takt ctl list\n"
       "  takt ctl load PidController tip gain=2 --divisor 2\n"
-      "  takt ctl switch --stop trajectory --start tip");
+      "  takt ctl switch --stop trajectory --start tip\n"
+      "  takt ctl trace cycle.json; sleep 1; takt ctl trace off");
 }
 
 }  // namespace takt::tools

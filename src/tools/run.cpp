@@ -60,6 +60,8 @@ struct RunOptions {
   double rotate_seconds = 0;
   double around_stops = 0;
   bool overwrite = false;
+  std::string trace;
+  std::string trace_folder = ".";
   std::string foxglove;     ///< ADDRESS:PORT
   std::string plotjuggler;  ///< ADDRESS:PORT
   std::vector<std::string> origins;
@@ -116,9 +118,13 @@ std::string summary(app::Robot& robot) {
 }
 
 std::string text_of(const app::RunTotals& totals, const std::string& recording) {
-  if (!totals.recorded) return "";
-  return fmt::format("recorded {} records in {}, {} dropped\n", totals.recorded->records, recording,
-                     totals.recorded->dropped);
+  std::string text;
+  if (totals.recorded)
+    text += fmt::format("recorded {} records in {}, {} dropped\n", totals.recorded->records, recording,
+                        totals.recorded->dropped);
+  if (totals.traced)
+    text += fmt::format("traced {} spans, {} dropped\n", totals.traced->spans, totals.traced->dropped);
+  return text;
 }
 
 std::string complaint(const SetupError& error) {
@@ -166,6 +172,7 @@ app::RobotOptions robot_options(const RunOptions& options) {
   made.recording = options.recording;
   made.overwrite = options.overwrite;
   made.recorder = recorder_options(options);
+  made.trace_folder = options.trace_folder;
   made.libraries = options.libraries;
   made.folders = options.folders;
   made.folders.push_back(std::filesystem::absolute(options.robot_file).parent_path().string());
@@ -237,6 +244,7 @@ int run_in_wall_time(robot::RobotDescription description, const RunOptions& opti
   made.serve_at = options.serve_at;
   if (options.serve_at.empty()) made.port = options.port.value_or(motion::default_port);
   made.live = live_options(options);
+  made.trace = options.trace;
   made.thread = rt::ThreadConfig::all(options.realtime, options.priority, options.cores);
   if (options.cores.empty()) made.thread.affinity = rt::Want::off;
   auto created = app::Robot::create(std::move(description), std::move(made));
@@ -483,6 +491,12 @@ void add_run(CLI::App& app) {
   CLI::Option* virtual_time = command->add_flag("--virtual-time", options->virtual_time,
                                                 "Run as fast as possible, the same numbers every time");
   virtual_time->excludes(port)->excludes("--serve-at")->excludes("--bus");
+  command
+      ->add_option("--trace", options->trace,
+                   "Write what each cycle does to this new file, for ui.perfetto.dev or chrome://tracing")
+      ->excludes(virtual_time);
+  command->add_option("--trace-folder", options->trace_folder, "Where the traces of takt ctl trace lie")
+      ->capture_default_str();
   add_live_options(*command, *options, *virtual_time);
   add_physics_options(*command, options->physics, *virtual_time);
   command

@@ -375,7 +375,9 @@ TEST_CASE("a full run of the loop allocates nothing, takes no lock and makes no 
                              {ms(800), stop.get()},
                              {ms(1000), reset.get()},
                              {ms(1400), nullptr}});
-    Loop<decltype(clock)> loop(clock, robot, **hardware, channels, script);
+    rt::Tracer tracer;
+    tracer.switch_on();
+    Loop<decltype(clock)> loop(clock, robot, **hardware, channels, script, &tracer);
     test::RtGuard guard({.allow = {SYS_clock_nanosleep}});
     script.run(loop);
     CHECK(guard.report() == "");

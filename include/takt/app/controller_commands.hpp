@@ -21,8 +21,10 @@
 //   {"interfaces":{}}                              all interfaces, with their values and owners
 //   {"events":{"after":0}}                         the last 256 events with a greater number
 //   {"library":{"file":"libtip.so"}}               loads a plug-in from the folders
+//   {"trace":{"file":"cycle.json"}}                writes a trace to a new file in the folder of traces
+//   {"trace":{"off":true}}                         ends it; answers the counts of spans
 //
-// Words: "switch start=a,b stop=c", "set tip gain=2", "load T tip gain=2".
+// Words: "switch start=a,b stop=c", "set tip gain=2", "load T tip gain=2", "trace off".
 //
 // Any thread, but not inside the cycle. Not real-time safe. A call waits for the cycle, a switch at most its
 // timeout; calls wait for each other.
@@ -41,6 +43,7 @@
 #include "takt/core/error.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
+#include "takt/record/trace_writer.hpp"
 #include "takt/robot/controller_config.hpp"
 #include "takt/robot/manager.hpp"
 
@@ -67,8 +70,13 @@ class ControllerCommands {
   ControllerCommands(robot::Manager& manager, ComponentLibrary& library,
                      std::vector<std::string> folders = {});
 
+  /// Lets requests begin and end traces, as new files of this folder. Call it before the first request. The
+  /// writer must outlive this object. Without it, such requests are refused.
+  void trace_to(record::TraceWriter& writer, std::string folder);
+
   /// Obeys a request in JSON. A mistake in it has a JSON pointer. Errors: component's bad_value; robot's
-  /// not_a_controller; those of robot::Manager, of ComponentLibrary, and of ParameterSet::set().
+  /// not_a_controller; those of robot::Manager, of ComponentLibrary, of ParameterSet::set(), and of
+  /// record::TraceWriter.
   [[nodiscard]] SetupResult<std::string> request(std::string_view json);
   /// Obeys a command in words. Errors: as above.
   [[nodiscard]] SetupResult<std::string> command(std::string_view words);
@@ -92,6 +100,8 @@ class ControllerCommands {
   robot::Manager* manager_;
   ComponentLibrary* library_;
   std::vector<std::string> folders_;
+  record::TraceWriter* traces_ = nullptr;
+  std::string trace_folder_;
   std::mutex mutex_;  ///< one command at a time
   std::mutex events_mutex_;
   std::deque<ControllerEvent> events_;

@@ -33,6 +33,7 @@
 #include "takt/motion/loop.hpp"
 #include "takt/motion/server.hpp"
 #include "takt/record/recorder.hpp"
+#include "takt/record/trace_writer.hpp"
 #include "takt/robot/controller_config.hpp"
 #include "takt/robot/description.hpp"
 #include "takt/robot/hardware.hpp"
@@ -56,6 +57,8 @@ struct RobotOptions {
   std::string serve_at{};
   std::string recording{};             ///< file of the recording; empty: none
   record::RecorderOptions recorder{};  ///< how the recording is written
+  std::string trace{};                 ///< file of a trace, from the first cycle on; empty: none
+  std::string trace_folder = ".";      ///< where traces lie that clients request
   bool overwrite = false;              ///< the recording may replace an existing file
   std::string created{};               ///< date and time, for the recording
   /// Controllers besides the trajectory controller and those of the description, which are loaded first.
@@ -71,6 +74,7 @@ struct RobotOptions {
 /// The totals of a finished run.
 struct RunTotals {
   std::optional<record::EndTotals> recorded{};  ///< std::nullopt without a recording
+  std::optional<record::TraceTotals> traced{};  ///< of a trace that went on until the end
   std::uint64_t accepted = 0;                   ///< requests to the motion server in this process
   std::uint64_t rejected = 0;
   std::uint64_t errors = 0;  ///< lines that were not a request
@@ -111,6 +115,8 @@ class Robot {
   [[nodiscard]] robot::Manager& manager() noexcept;
   /// The commands to the controllers. They read the manager's events, which next_report() also tells.
   [[nodiscard]] ControllerCommands& controllers() noexcept;
+  /// Writes traces of the loop: what each cycle did, and for how long. Any thread, while the robot runs.
+  [[nodiscard]] record::TraceWriter& traces() noexcept;
   /// The channels between the loop and the motion server.
   [[nodiscard]] motion::Channels& channels() noexcept;
   /// The recorder; null without a recording.
@@ -141,7 +147,8 @@ class Robot {
   /// After run(): timing of the loop's cycles.
   [[nodiscard]] const rt::LoopStatistics& statistics() const noexcept;
   /// After run(), or instead of it: ends the server and the recording. The recording of a robot that never
-  /// ran is removed. Errors: those of record::Recorder::finish(), with the file's name.
+  /// ran is removed. Errors: those of record::Recorder::finish() and record::TraceWriter::stop(), with the
+  /// file's name.
   [[nodiscard]] SetupResult<RunTotals> finish();
 
  private:

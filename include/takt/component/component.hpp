@@ -33,6 +33,7 @@
 #include "takt/core/error.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
+#include "takt/rt/text_id.hpp"
 
 namespace takt::component {
 
@@ -73,7 +74,7 @@ class Component {
  public:
   /// `metadata` must outlive the component. The name is unique among the components of a program.
   Component(const ComponentMetadata& metadata, std::string name)
-      : metadata_(&metadata), name_(std::move(name)) {}
+      : metadata_(&metadata), name_(std::move(name)), name_id_(rt::intern(name_)) {}
   Component(const Component&) = delete;
   Component& operator=(const Component&) = delete;
   /// Leaves the context, without a callback. While a thread runs that context, remove() must come before: the
@@ -117,6 +118,8 @@ class Component {
 
   /// The name, unique in the program.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  /// The number of the name, for traces.
+  [[nodiscard]] rt::TextId name_id() const noexcept { return name_id_; }
   /// What it is.
   [[nodiscard]] const ComponentMetadata& metadata() const noexcept { return *metadata_; }
   /// The present state.
@@ -170,6 +173,7 @@ class Component {
 
   const ComponentMetadata* metadata_;
   std::string name_;
+  rt::TextId name_id_;
   std::vector<Port*> ports_;
   std::vector<ServicePort*> services_;
   std::vector<KeptStateBase*> kept_;

@@ -51,11 +51,13 @@ template <Clock C>
   context.set_budget_clock(&budgets);
   context.set_loop_statistics(&loop->statistics());
   loop->run([&](const rt::Tick& tick) noexcept {
+    context.set_tracer(tick.tracer);
     context.run_cycle(tick.due, tick.woke - std::exchange(last, tick.woke));
     return context.stop_requested() ? rt::Verdict::stop : rt::Verdict::proceed;
   });
   context.set_budget_clock(nullptr);
   context.set_loop_statistics(nullptr);
+  context.set_tracer(nullptr);
   context.stop(clock.now());
   if (statistics != nullptr) *statistics = loop->statistics();
   return {};

@@ -28,6 +28,7 @@
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
 #include "takt/rt/periodic_loop.hpp"
+#include "takt/rt/tracer.hpp"
 
 namespace takt::component {
 
@@ -207,6 +208,10 @@ class ExecutionContext {
   /// The statistics of the loop that runs it; null: none. Likewise.
   void set_loop_statistics(const rt::LoopStatistics* statistics) noexcept { statistics_ = statistics; }
 
+  /// Records the callbacks of each component in the present cycle as a span; null: not. Only the context's
+  /// thread sets it, between two cycles.
+  void set_tracer(rt::Tracer* tracer) noexcept { tracer_ = tracer; }
+
   /// What happens between the activation of a new component and the deactivation of the old one.
   struct Handover {
     virtual ~Handover() = default;
@@ -271,6 +276,7 @@ class ExecutionContext {
   std::vector<std::unique_ptr<Arrival>> expected_;  ///< arrivals that are not over, and some that are
   BudgetClock* clock_ = nullptr;
   const rt::LoopStatistics* statistics_ = nullptr;
+  rt::Tracer* tracer_ = nullptr;
   Time now_{};
   Duration measured_{};
   std::uint64_t index_ = 0;

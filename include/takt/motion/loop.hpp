@@ -24,6 +24,7 @@
 #include "takt/robot/hardware.hpp"
 #include "takt/robot/manager.hpp"
 #include "takt/rt/periodic_loop.hpp"
+#include "takt/rt/tracer.hpp"
 
 namespace takt::motion {
 
@@ -63,12 +64,15 @@ inline constexpr const char* trajectory_controller = "trajectory";
 template <Clock C>
 class Loop {
  public:
-  /// Allocates all memory. The arguments must outlive the loop. At most 64 joints. Every other function is
-  /// real-time safe.
+  /// Allocates all memory. The arguments must outlive the loop. At most 64 joints. `tracer`: records what
+  /// each cycle does, while it is on. Every other function is real-time safe.
   Loop(C& clock, const robot::RobotDescription& robot, robot::Hardware& hardware, Channels& channels,
-       LoopObserver& observer)
+       LoopObserver& observer, rt::Tracer* tracer = nullptr)
       : clock_(&clock),
-        beat_{.period = robot.period, .overrun = robot.overrun, .catch_up_limit = catch_up_limit(robot)},
+        beat_{.period = robot.period,
+              .overrun = robot.overrun,
+              .catch_up_limit = catch_up_limit(robot),
+              .tracer = tracer},
         channels_(&channels),
         observer_(&observer),
         drives_("drives", hardware),
@@ -125,6 +129,7 @@ class Loop {
   /// manager's. Returns Verdict::stop once the robot is down.
   rt::Verdict cycle(const rt::Tick& tick) noexcept {
     if (!runs_ && !begin(tick.due)) return rt::Verdict::stop;
+    manager_.set_tracer(tick.tracer);
     observer_->before_cycle(tick.due);
     LoopInputs inputs{.cycle = tick.index};
     inputs.shut_down = shutdown_asked_.load(std::memory_order_relaxed);
@@ -175,6 +180,7 @@ class Loop {
     Snapshot& snapshot = channels_->state.begin_write();
     cycle_.describe(snapshot);
     snapshot.loop = {tick.index + 1, tick.overruns, tick.lateness, tick.busy};
+    const rt::TraceScope span(tick.tracer, record_);
     observer_->after_cycle(snapshot);
     channels_->state.publish();
   }
@@ -188,6 +194,7 @@ class Loop {
       std::make_shared<JointTrajectoryController>(trajectory_controller);
   robot::Manager manager_;
   RobotCycle cycle_{manager_, *controller_};
+  rt::TextId record_ = rt::intern("record");
   bool is_ready_ = false;  ///< the manager has its device and controller
   bool runs_ = false;      ///< this thread is the manager's
   Time last_woke_{};

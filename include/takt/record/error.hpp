@@ -31,6 +31,7 @@ enum class Errc : std::uint16_t {
   bad_topic = 21,
   unsupported_compression = 22,
   checksum_mismatch = 23,
+  not_running = 24,
 };
 
 /// The room of these codes, for core/error.hpp.
@@ -66,7 +67,9 @@ enum class Errc : std::uint16_t {
     case Errc::write_failed:
       return "writing failed";
     case Errc::already_running:
-      return "the recorder's thread runs already";
+      return "it runs already";
+    case Errc::not_running:
+      return "it does not run";
     case Errc::bad_chunk:
       return "a chunk is damaged";
     case Errc::unknown_channel:

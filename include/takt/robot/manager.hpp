@@ -61,6 +61,8 @@
 #include "takt/robot/joint_coupling.hpp"
 #include "takt/robot/supervisor.hpp"
 #include "takt/rt/periodic_loop.hpp"
+#include "takt/rt/text_id.hpp"
+#include "takt/rt/tracer.hpp"
 #include "takt/shm/spsc_ring.hpp"
 
 namespace takt::robot {
@@ -217,6 +219,13 @@ class Manager {
   void publish() noexcept;
   /// All steps. Returns Verdict::stop once the robot is down.
   rt::Verdict cycle(const rt::Tick& tick) noexcept;
+  /// Records the steps of the present cycle, and each device and controller in them, as spans; null: not.
+  /// cycle() does this by its tick; a caller of the single steps calls it before begin().
+  void set_tracer(rt::Tracer* tracer) noexcept {
+    tracer_ = tracer;
+    device_context_.set_tracer(tracer);
+    controllers_.set_tracer(tracer);
+  }
   /// Gives the cycle back, after it.
   void stop(Time now) noexcept;
 
@@ -266,6 +275,18 @@ class Manager {
     bool lost = false;
   };
 
+  /// The names of the spans.
+  struct Steps {
+    rt::TextId read = rt::intern("read");
+    rt::TextId judge = rt::intern("judge");
+    rt::TextId switching = rt::intern("switch");
+    rt::TextId control = rt::intern("control");
+    rt::TextId protect = rt::intern("protect");
+    rt::TextId limit = rt::intern("limit");
+    rt::TextId write = rt::intern("write");
+    rt::TextId publish = rt::intern("publish");
+  };
+
   // set-up, under the mutex
   [[nodiscard]] Entry* find_entry(std::string_view name) const noexcept;
   [[nodiscard]] Entry* find_entry(const component::Component& component) const noexcept;
@@ -289,6 +310,7 @@ class Manager {
   // the cycle
   void adopt(std::vector<CommandCell>& cells) noexcept;
   void read_devices() noexcept;
+  void judge(std::uint64_t missed) noexcept;
   void move_mimics() noexcept;
   void restart_joints() noexcept;
   void retry(DeviceRow& row) noexcept;
@@ -308,6 +330,8 @@ class Manager {
   void take(Entry& entry) noexcept;
   void give_back(Entry& entry) noexcept;
   void give_back(Joint& joint, std::uint16_t owner) noexcept;
+  void apply_requests() noexcept;
+  void execute_controllers() noexcept;
   void settle_failures() noexcept;
   void fall_back(Entry& entry, Error reason) noexcept;
   void end_chain(Entry& entry, Error reason) noexcept;
@@ -344,6 +368,8 @@ class Manager {
   std::vector<Entry*> by_number_;                 ///< index: owner number; null: free
   std::vector<CommandCell> cells_;
   shm::SpscRing<ManagerEvent> events_{256};
+  Steps steps_;
+  rt::Tracer* tracer_ = nullptr;
   SwitchJob* pending_ = nullptr;  ///< the switch whose modes are changing
   Time now_{};
   Time last_woke_{};

@@ -11,6 +11,7 @@
 #include "takt/core/time.hpp"
 #include "takt/rt/error.hpp"
 #include "takt/rt/histogram.hpp"
+#include "takt/rt/tracer.hpp"
 
 namespace takt::rt {
 
@@ -34,6 +35,8 @@ struct PeriodicConfig {
   Time start = Time::min();
   OverrunPolicy overrun = OverrunPolicy::skip;
   std::uint32_t catch_up_limit = 4;  ///< cycles
+  /// Records what each cycle does, while it is on; must outlive the loop. Null: nothing does.
+  Tracer* tracer = nullptr;
 };
 
 /// The argument of each call. In the first call index, lateness (nearly), overruns, missed and busy are 0.
@@ -48,6 +51,7 @@ struct Tick {
   /// periods and the periods that passed on the clock, rounded. So it tells, for any policy, how long the
   /// loop was silent.
   std::uint64_t missed = 0;
+  Tracer* tracer = nullptr;  ///< for the spans of this cycle; null: it is not traced
 };
 
 /// The return value of a cycle.
@@ -83,14 +87,17 @@ class PeriodicLoop {
     const Time now = clock_->now();
     tick.due = config_.start > now ? config_.start : now;
     for (;;) {
-      clock_->sleep_until(tick.due);
+      tick.tracer = config_.tracer == nullptr ? nullptr : config_.tracer->in_this_cycle();
+      sleep_until(tick);
       const Time before = tick.woke;
       tick.woke = clock_->now();
       if (tick.index > 0) tick.missed = std::max(tick.missed, passed_between(before, tick.woke));
       tick.lateness = tick.woke - tick.due;
       statistics_.lateness.record(tick.lateness);
+      if (tick.tracer != nullptr && tick.missed > 0)
+        tick.tracer->mark(overrun_text, static_cast<std::uint32_t>(tick.missed));
 
-      const Verdict verdict = cycle(static_cast<const Tick&>(tick));
+      const Verdict verdict = run_one(cycle, tick);
 
       const Time done = clock_->now();
       tick.busy = done - tick.woke;
@@ -107,6 +114,16 @@ class PeriodicLoop {
 
  private:
   PeriodicLoop(C& clock, const PeriodicConfig& config) noexcept : clock_(&clock), config_(config) {}
+
+  void sleep_until(const Tick& tick) noexcept {
+    const TraceScope span(tick.tracer, sleep_text);
+    clock_->sleep_until(tick.due);
+  }
+  template <class Cycle>
+  [[nodiscard]] Verdict run_one(Cycle& cycle, const Tick& tick) noexcept {
+    const TraceScope span(tick.tracer, cycle_text);
+    return cycle(tick);
+  }
 
   /// Whole periods between the wake-ups of two cycles, not counting the expected one.
   [[nodiscard]] std::uint64_t passed_between(Time before, Time now) const noexcept {
