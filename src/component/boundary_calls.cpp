@@ -10,9 +10,17 @@ namespace {
 /// Its address identifies the thread.
 thread_local char this_thread = 0;
 
+/// The note of this thread's calls; null: none.
+thread_local const std::shared_ptr<const CallNote>* this_note = nullptr;
+
 using WallClock = std::chrono::steady_clock;
 
 }  // namespace
+
+NotedCalls::NotedCalls(CallNote note)
+    : note_(std::make_shared<const CallNote>(std::move(note))), outer_(std::exchange(this_note, &note_)) {}
+
+NotedCalls::~NotedCalls() { this_note = outer_; }
 
 // A caller posts its call, and then waits until it has run: in the context's thread, or in a thread that
 // borrows the idle context. So a call that is posted while the context stops is never forgotten.
@@ -25,6 +33,7 @@ Status BoundaryCalls::run(std::unique_ptr<Node> node, Duration patience) {
     pending_.fetch_sub(1, std::memory_order_relaxed);
     return fail(Errc::busy);
   }
+  if (this_note != nullptr) node->note = *this_note;
   post(node.get());
   ring();
   patience = std::clamp(patience, Duration(0), time_reach);  // so that no sum overflows
@@ -99,6 +108,7 @@ void BoundaryCalls::take() noexcept {
     // relaxed: the exchange above has made the call visible; a cancelled call needs no order.
     if (node->progress.compare_exchange_strong(progress, Progress::running, std::memory_order_relaxed)) {
       node->status = node->invoke();
+      if (node->note != nullptr && node->status && witness_ != nullptr) witness_->ran(*node->note);
       node->progress.store(Progress::done, std::memory_order_release);
     } else {
       node->progress.store(Progress::released, std::memory_order_release);

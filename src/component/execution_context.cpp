@@ -277,6 +277,43 @@ Status ExecutionContext::execute_now(Component& component) noexcept {
   return {};
 }
 
+Status ExecutionContext::add_now(Component& component, const Placement& placement) noexcept {
+  adopt();
+  if (!placement.is_valid()) return fail(Errc::bad_rate);
+  if (component.state() != ComponentState::inactive) return fail(Errc::wrong_state);
+  if (slots_.size() + reserved_ >= config_.max_components) return fail(Errc::too_many_components);
+  ExecutionContext* none = nullptr;
+  if (!component.context_.compare_exchange_strong(none, this, std::memory_order_acq_rel))
+    return fail(Errc::already_participates);
+  Slot slot;
+  slot.row.component = &component;
+  slot.row.placement = placement;
+  slot.wait = wait_of(placement);
+  insert(slot);
+  if (is_running()) call_back(*find(&component), Callback::on_startup);
+  return {};
+}
+
+Status ExecutionContext::remove_now(Component& component) noexcept {
+  adopt();
+  Slot* slot = find(&component);
+  if (slot == nullptr) return fail(Errc::not_a_participant);
+  settle(*slot);
+  if (slot->row.state == ComponentState::active) return fail(Errc::wrong_state);
+  if (is_running()) call_back(*slot, Callback::on_shutdown);
+  erase(slot);
+  component.context_.store(nullptr, std::memory_order_release);
+  return {};
+}
+
+void ExecutionContext::reorder(std::span<const Component* const> order) noexcept {
+  const auto place = [&](const Component* component) {
+    return static_cast<int>(std::ranges::find(order, component) - order.begin());
+  };
+  for (Slot& slot : slots_) slot.row.placement.order = place(slot.row.component);
+  std::ranges::sort(slots_, {}, [](const Slot& slot) { return slot.row.placement.order; });
+}
+
 // ---- requests ----
 
 SetupResult<void> ExecutionContext::add(Component& component, const Placement& placement, Duration patience) {
@@ -286,40 +323,13 @@ SetupResult<void> ExecutionContext::add(Component& component, const Placement& p
     if (auto made = component.initialize(); !made) return made;
   }
   const Status status = calls_.run(
-      [this, &component, placement]() noexcept -> Status {
-        adopt();
-        if (component.state() != ComponentState::inactive) return fail(Errc::wrong_state);
-        if (slots_.size() + reserved_ >= config_.max_components) return fail(Errc::too_many_components);
-        ExecutionContext* none = nullptr;
-        if (!component.context_.compare_exchange_strong(none, this, std::memory_order_acq_rel))
-          return fail(Errc::already_participates);
-        Slot slot;
-        slot.row.component = &component;
-        slot.row.placement = placement;
-        slot.wait = wait_of(placement);
-        insert(slot);
-        if (is_running()) call_back(*find(&component), Callback::on_startup);
-        return {};
-      },
-      patience);
+      [this, &component, placement]() noexcept { return add_now(component, placement); }, patience);
   if (status) return {};
   return fail(status.error(), component.name() + " cannot join the context " + name());
 }
 
 Status ExecutionContext::remove(Component& component, Duration patience) {
-  return calls_.run(
-      [this, &component]() noexcept -> Status {
-        adopt();
-        Slot* slot = find(&component);
-        if (slot == nullptr) return fail(Errc::not_a_participant);
-        settle(*slot);
-        if (slot->row.state == ComponentState::active) return fail(Errc::wrong_state);
-        if (is_running()) call_back(*slot, Callback::on_shutdown);
-        erase(slot);
-        component.context_.store(nullptr, std::memory_order_release);
-        return {};
-      },
-      patience);
+  return calls_.run([this, &component]() noexcept { return remove_now(component); }, patience);
 }
 
 // The new component is activated before it is connected. So a failure touches nothing of the old one.

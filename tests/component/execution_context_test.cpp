@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -353,6 +354,69 @@ TEST_CASE("the cycle neither allocates, locks nor enters the kernel while reques
   done = true;
   loop.join();
   CHECK(report == "");
+}
+
+TEST_CASE("a witness sees the note of each call that has succeeded, in its cycle and in the cycle's thread") {
+  struct Witness final : CallWitness {
+    explicit Witness(ExecutionContext& its_context) : context(&its_context) { seen.reserve(100); }
+    void ran(const CallNote& note) noexcept override {
+      seen.push_back({note.kind, note.text.size(), context->cycles(), std::this_thread::get_id()});
+    }
+    struct Seen {
+      std::size_t kind;
+      std::size_t bytes;
+      std::uint64_t cycle;
+      std::thread::id thread;
+    };
+    ExecutionContext* context;
+    std::vector<Seen> seen;  ///< at most its reserved size
+  };
+  ExecutionContext context({.period = ms});
+  Witness witness(context);
+  context.set_witness(&witness);
+  Probe probe;
+  const auto ask = [&](std::size_t kind, auto&& call) {
+    const NotedCalls noted({kind, std::string(10 * kind, 'x')});
+    return call();
+  };
+  // Without a thread that runs the context, it is the caller's.
+  CHECK(ask(1, [&] { return context.add(probe).has_value(); }));
+  CHECK_FALSE(ask(2, [&] { return context.deactivate(probe).has_value(); }));
+  CHECK(context.activate(probe).has_value());
+  REQUIRE(witness.seen.size() == 1);
+  CHECK(witness.seen[0].kind == 1);
+  CHECK(witness.seen[0].bytes == 10);
+  CHECK(witness.seen[0].thread == std::this_thread::get_id());
+
+  std::atomic<bool> ready = false, done = false;
+  std::string report = "not run";
+  std::thread loop([&] {
+    REQUIRE(context.start(Time{}));
+    test::RtGuard guard;
+    ready = true;
+    while (!done) run_cycle(context);
+    guard.disarm();
+    report = guard.report();
+    context.stop(Time{});
+  });
+  while (!ready) std::this_thread::yield();
+  const auto patience = std::chrono::seconds(60);
+  const std::uint64_t before = context.cycles();
+  CHECK(ask(3, [&] { return context.deactivate(probe, patience).has_value(); }));
+  CHECK(ask(4, [&] { return ask(5, [&] { return context.activate(probe, patience).has_value(); }); }));
+  const std::uint64_t after = context.cycles();
+  const auto thread = loop.get_id();
+  done = true;
+  loop.join();
+  CHECK(report == "");
+  REQUIRE(witness.seen.size() == 3);
+  CHECK(witness.seen[1].kind == 3);
+  CHECK(witness.seen[2].kind == 5);
+  for (std::size_t i = 1; i < 3; ++i) {
+    CHECK(witness.seen[i].thread == thread);
+    CHECK(witness.seen[i].cycle >= before);
+    CHECK(witness.seen[i].cycle <= after);
+  }
 }
 
 TEST_CASE("no callback may ask its own context, whichever it is") {

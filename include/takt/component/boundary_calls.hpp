@@ -3,6 +3,12 @@
 //
 // Calls run in the order in which they were posted. If no thread runs the context, the caller borrows it: it
 // runs all waiting calls itself, and no thread can start the context meanwhile.
+//
+// A caller may note what its calls are for. The context's witness, such as a recorder, gets the note in the
+// moment in which the call took effect:
+//
+//     const component::NotedCalls noted({0, R"({"unload":{"name":"tip"}})"});
+//     manager.unload("tip");
 #pragma once
 
 #include <atomic>
@@ -10,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,6 +32,34 @@ class Wake {
   virtual ~Wake() = default;
   /// May be called from any thread.
   virtual void ring() noexcept = 0;
+};
+
+/// The purpose of a call, as its caller and the witness understand it.
+struct CallNote {
+  std::size_t kind = 0;
+  std::string text;
+};
+
+/// Sees the calls that have a note. Real-time safe.
+class CallWitness {
+ public:
+  virtual ~CallWitness() = default;
+  /// A call with this note has succeeded. Called in the context's thread, or by a caller that borrows the
+  /// idle context.
+  virtual void ran(const CallNote& note) noexcept = 0;
+};
+
+/// While it exists, all calls that its thread makes have the note. An inner one replaces an outer one.
+class NotedCalls {
+ public:
+  explicit NotedCalls(CallNote note);
+  ~NotedCalls();
+  NotedCalls(const NotedCalls&) = delete;
+  NotedCalls& operator=(const NotedCalls&) = delete;
+
+ private:
+  std::shared_ptr<const CallNote> note_;
+  const std::shared_ptr<const CallNote>* outer_;
 };
 
 /// The default time that a caller waits for a context.
@@ -58,6 +93,9 @@ class BoundaryCalls {
   template <class Call>
   requires std::is_nothrow_invocable_r_v<Status, Call&>
   void run_later(Call call) { run_later(std::unique_ptr<Node>(new NodeOf<Call>(std::move(call)))); }
+
+  /// The witness of the calls; null: none. It must outlive them. Only while no other thread uses the context.
+  void set_witness(CallWitness* witness) noexcept { witness_ = witness; }
 
   /// Who is rung after a call was posted; null: nobody. Only the context's thread sets it. When it returns,
   /// nobody uses the former one, which may then end. Not real-time safe: it waits for rings under way.
@@ -107,6 +145,7 @@ class BoundaryCalls {
 
     Node* next = nullptr;
     Status status;
+    std::shared_ptr<const CallNote> note;  ///< null: none; its caller frees it
     std::atomic<Progress> progress{Progress::posted};
   };
   template <class Call>
@@ -131,6 +170,7 @@ class BoundaryCalls {
   /// The thread that runs or has borrowed the context, as the address of one of its variables.
   std::atomic<const void*> thread_{nullptr};
   bool busy_ = false;  ///< that thread is inside a cycle or a call; only it asks
+  CallWitness* witness_ = nullptr;
   std::atomic<Wake*> wake_{nullptr};
   mutable std::atomic<std::uint32_t> ringing_{0};  ///< rings under way
   std::mutex abandoned_mutex_;                     ///< callers only

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -169,6 +170,12 @@ class ExecutionContext {
   [[nodiscard]] Status lead(Component& component, Transition transition) noexcept;
   /// Leads an active component to the state error, for this reason. Errors: not_a_participant, wrong_state.
   [[nodiscard]] Status end(Component& component, Error reason) noexcept;
+  /// Lets an initialized component participate, as inactive, at a boundary. Errors: as add().
+  [[nodiscard]] Status add_now(Component& component, const Placement& placement) noexcept;
+  /// Ends the participation, at a boundary. Errors: as remove().
+  [[nodiscard]] Status remove_now(Component& component) noexcept;
+  /// Gives the components the orders 0, 1, 2, ..., at a boundary. `order` has all that participate.
+  void reorder(std::span<const Component* const> order) noexcept;
   /// Executes an active component out of its turn, because it was activated after execute(). Errors:
   /// not_a_participant, wrong_state.
   [[nodiscard]] Status execute_now(Component& component) noexcept;
@@ -202,6 +209,9 @@ class ExecutionContext {
   void set_wake(Wake* wake) noexcept { calls_.set_wake(wake); }
   /// Wakes the context's thread, if it sleeps until an event.
   void wake() const noexcept { calls_.ring(); }
+  /// The witness of calls with a note (boundary_calls.hpp); null: none. No other thread uses the context
+  /// meanwhile.
+  void set_witness(CallWitness* witness) noexcept { calls_.set_witness(witness); }
   /// The clock of the budgets; null: none, so budgets are not measured. Only the context's thread sets it,
   /// or a thread that is alone with the context.
   void set_budget_clock(BudgetClock* clock) noexcept { clock_ = clock; }
