@@ -55,7 +55,6 @@ Manager::Manager(const RobotDescription& robot, ManagerOptions options)
       references_(robot.joints.size()),
       mimics_(JointCoupling::create(robot).value_or(JointCoupling(robot.joints.size()))),
       by_number_(options_.max_controllers) {
-  running_.reserve(options_.max_controllers);
   joints_.reserve(robot.joints.size());
   for (std::size_t i = 0; i < robot.joints.size(); ++i) {
     const JointDescription& joint = robot.joints[i];
@@ -212,15 +211,11 @@ SetupResult<void> Manager::load(std::shared_ptr<Controller> controller, Controll
   if (auto found = find_fallbacks(*entry); !found) return found;
   if (auto done = initialize(*entry); !done) return done;
   link(*entry);
-  if (auto entered = enter(*entry); !entered) {
-    table_.remove(*entry->controller);
-    return entered;
-  }
   for (Entry* follower : entry->followers) follower->leaders.push_back(entry.get());
   entries_.push_back(std::move(entry));
-  if (const Status status = reorder(); !status)
-    return fail(status.error(), "the order cannot be changed now");
-  return {};
+  auto entered = enter(*entries_.back());
+  if (!entered) forget(*entries_.back());
+  return entered;
 }
 
 /// Initializes the controller, which gets its interfaces with that.
@@ -280,27 +275,39 @@ void Manager::link(Entry& entry) {
   }
 }
 
-/// Lets the cycle know the entry, and the commands that its inputs are.
+/// Lets the cycle know the entry, the order of all, and the commands that its inputs are, at one boundary.
 SetupResult<void> Manager::enter(Entry& entry) {
   const ControllerConfig& config = entry.config;
-  auto added = controllers_.add(*entry.controller, {.order = static_cast<int>(entries_.size()),
-                                                    .divisor = config.divisor,
-                                                    .phase = config.phase,
-                                                    .budget = config.budget,
-                                                    .over_budget = config.over_budget});
-  if (!added) return added;
+  const component::Placement placement{.divisor = config.divisor,
+                                       .phase = config.phase,
+                                       .budget = config.budget,
+                                       .over_budget = config.over_budget};
   const auto free = std::ranges::find(by_number_, nullptr);
   entry.number = static_cast<std::uint16_t>(free - by_number_.begin());
   const auto cells = cells_with(*entry.controller);
-  const Status status = controllers_.call([this, &entry, cells]() noexcept -> Status {
-    adopt(*cells);
-    running_.push_back(&entry);  // within the reserved capacity
-    by_number_[entry.number] = &entry;
-    return {};
-  });
+  const auto order = std::make_shared<std::vector<Entry*>>(in_chain_order());
+  const auto components = std::make_shared<std::vector<const component::Component*>>();
+  for (const Entry* each : *order) components->push_back(each->controller.get());
+  const Status status =
+      controllers_.call([this, &entry, placement, cells, order, components]() noexcept -> Status {
+        const Status added = controllers_.add_now(*entry.controller, placement);
+        if (!added) return added;
+        controllers_.reorder(*components);
+        adopt(*cells);
+        running_.swap(*order);
+        by_number_[entry.number] = &entry;
+        return {};
+      });
   if (status) return {};
-  (void)controllers_.remove(*entry.controller);
-  return fail(status.error(), entry.controller->name() + " cannot join the manager");
+  return fail(status.error(), entry.controller->name() + " cannot join the manager: " +
+                                  std::string(describe(component::Errc{status.error().code})));
+}
+
+/// Removes what a loaded entry, which the cycle does not know, left in the lists.
+void Manager::forget(const Entry& entry) {
+  table_.remove(*entry.controller);
+  for (Entry* follower : entry.followers) std::erase(follower->leaders, &entry);
+  std::erase_if(entries_, [&](const auto& each) { return each.get() == &entry; });
 }
 
 /// All entries, leaders before their followers. Of several, the one that was loaded first. A controller can
@@ -316,25 +323,6 @@ std::vector<Manager::Entry*> Manager::in_chain_order() const {
     }
   }
   return order;
-}
-
-/// Puts all controllers into their order at one boundary.
-Status Manager::reorder() {
-  const auto order = std::make_shared<std::vector<Entry*>>(in_chain_order());
-  order->reserve(options_.max_controllers);
-  for (std::size_t i = 0; i < order->size(); ++i) {
-    const ControllerConfig& config = (*order)[i]->config;
-    const Status placed = controllers_.place(*(*order)[i]->controller, {.order = static_cast<int>(i),
-                                                                        .divisor = config.divisor,
-                                                                        .phase = config.phase,
-                                                                        .budget = config.budget,
-                                                                        .over_budget = config.over_budget});
-    if (!placed) return placed;
-  }
-  return controllers_.call([this, order]() noexcept -> Status {
-    running_.swap(*order);
-    return {};
-  });
 }
 
 /// Whether another controller commands its inputs, reads its outputs, or has it as fallback.
@@ -357,6 +345,7 @@ SetupResult<std::shared_ptr<Controller>> Manager::unload(std::string_view name) 
   std::shared_ptr<Controller> controller = entry->controller;
   const Status status = controllers_.call([this, entry]() noexcept -> Status {
     if (entry->wanted || is_active(*entry) || pending_ != nullptr) return fail(Errc::wrong_state);
+    if (const Status removed = controllers_.remove_now(*entry->controller); !removed) return removed;
     for (CommandCell& cell : cells_) {
       if (cell.of == entry->controller.get()) cell = {};
     }
@@ -365,11 +354,7 @@ SetupResult<std::shared_ptr<Controller>> Manager::unload(std::string_view name) 
     return {};
   });
   if (!status) return fail(status.error(), std::string(name) + " is active or to be; stop it first");
-  if (const Status removed = controllers_.remove(*controller); !removed)
-    return fail(removed.error(), std::string(name) + " cannot leave the manager");
-  table_.remove(*controller);
-  for (Entry* follower : entry->followers) std::erase(follower->leaders, entry);
-  std::erase_if(entries_, [&](const auto& other) { return other.get() == entry; });
+  forget(*entry);
   return controller;
 }
 

@@ -174,7 +174,7 @@ void Manager::resume() noexcept {
     make_room(entry);  // a fallback of the stop
     const Status status = activate(entry);
     if (status) continue;
-    entry.wanted = false;
+    want(entry, false);
     emit(ManagerEvent::Kind::activation_failed, *entry.controller, status.error());
   }
 }
@@ -277,6 +277,12 @@ void Manager::give_back(Joint& joint, std::uint16_t owner) noexcept {
   lender.controller->on_returned(joint.index_);
 }
 
+void Manager::want(Entry& entry, bool wanted) noexcept {
+  entry.wanted.store(wanted, std::memory_order_relaxed);
+  // release: a plan that sees the count sees the wish. Only the cycle counts.
+  wishes_.store(wishes_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
 // ---- failures ----
 
 /// Ends the chains of all controllers that failed in this cycle.
@@ -322,7 +328,7 @@ void Manager::end_chain(Entry& entry, Error reason) noexcept {
   }
   for (Entry* other : running_) {
     if (!other->in_chain || !other->wanted) continue;
-    other->wanted = false;
+    want(*other, false);
     if (is_active(*other)) {
       deactivate(*other);
       emit(ManagerEvent::Kind::controller_ended, *other->controller, reason);
@@ -345,7 +351,7 @@ void Manager::start_fallbacks(const Entry& entry, bool execute) noexcept {
       emit(ManagerEvent::Kind::activation_failed, *fallback->controller, status.error());
       continue;
     }
-    fallback->wanted = true;
+    want(*fallback, true);
     emit(ManagerEvent::Kind::fallback_started, *fallback->controller);
     // It runs in this cycle, too.
     if (execute) (void)controllers_.execute_now(*fallback->controller);

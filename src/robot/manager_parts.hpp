@@ -32,7 +32,7 @@ struct Manager::Entry {
   std::vector<Entry*> followers;     ///< controllers whose inputs it commands
   std::vector<Entry*> leaders;       ///< controllers that command its inputs; not for the cycle
   std::vector<Entry*> fallbacks;
-  /// It is active, or will be once the robot is ready. Only the cycle writes it.
+  /// It is active, or will be once the robot is ready. Only Manager::want() writes it, in the cycle.
   std::atomic<bool> wanted{false};
   bool in_chain = false;  ///< the cycle's: scratch of end_chain()
   bool blamed = false;    ///< the cycle's: it commanded NaN or infinity
@@ -44,6 +44,7 @@ struct Manager::SwitchJob {
   std::vector<Entry*> start;  ///< followers first
   std::vector<ModeChange> changes;
   Duration timeout{};
+  std::uint64_t wishes = 0;    ///< Manager::wishes_ at the plan
   std::uint64_t deadline = 0;  ///< the manager's cycle
   Error error;
   Controller* culprit = nullptr;

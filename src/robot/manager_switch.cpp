@@ -46,6 +46,8 @@ SetupResult<void> Manager::switch_controllers(const SwitchRequest& request) {
 SetupResult<std::shared_ptr<Manager::SwitchJob>> Manager::plan(const SwitchRequest& request) {
   auto job = std::make_shared<SwitchJob>();
   job->timeout = request.timeout;
+  // acquire: all wishes that it counts are visible to the plan.
+  job->wishes = wishes_.load(std::memory_order_acquire);
   const bool may_drop = request.policy == SwitchPolicy::best_effort;
   SetupResult<void> step = name_all(request, *job);
   if (step) step = check_claims(*job, may_drop);
@@ -203,23 +205,17 @@ SetupResult<void> Manager::prepare_devices(SwitchJob& job) {
 // ---- its application, in the cycle ----
 
 /// Stops what is to stop, and begins the change of modes. Nothing is changed if the plan does not fit any
-/// more, because a controller has failed since.
+/// more, because a controller has failed or a fallback has started since.
 Status Manager::begin_switch(SwitchJob& job) noexcept {
-  if (pending_ != nullptr) return fail(Errc::changed_meanwhile);
-  for (const Entry* entry : job.stop) {
-    if (!entry->wanted) return fail(Errc::changed_meanwhile);
-  }
-  for (Entry* entry : job.start) {
-    const bool restarts = std::ranges::find(job.stop, entry) != job.stop.end();
-    if (!restarts && (entry->wanted || entry->controller->state() != component::ComponentState::inactive))
-      return fail(Errc::changed_meanwhile);
-  }
+  // relaxed: the count is of this thread.
+  if (pending_ != nullptr || job.wishes != wishes_.load(std::memory_order_relaxed))
+    return fail(Errc::changed_meanwhile);
   for (Entry* entry : job.stop) {
     deactivate(*entry);
-    entry->wanted = false;
+    want(*entry, false);
   }
   if (suspended_) {
-    for (Entry* entry : job.start) entry->wanted = true;
+    for (Entry* entry : job.start) want(*entry, true);
     job.done.store(true, std::memory_order_release);
     return {};
   }
@@ -250,7 +246,7 @@ void Manager::finish_switch(SwitchJob& job) noexcept {
       job.culprit = entry.controller.get();
       return undo(job, i);
     }
-    entry.wanted = true;
+    want(entry, true);
   }
   job.done.store(true, std::memory_order_release);
 }
@@ -259,15 +255,15 @@ void Manager::finish_switch(SwitchJob& job) noexcept {
 void Manager::undo(SwitchJob& job, std::size_t started) noexcept {
   while (started-- > 0) {
     deactivate(*job.start[started]);
-    job.start[started]->wanted = false;
+    want(*job.start[started], false);
   }
   for (std::size_t i = job.stop.size(); i-- > 0;) {
     Entry& entry = *job.stop[i];
-    entry.wanted = true;
+    want(entry, true);
     if (suspended_) continue;
     const Status back = activate(entry);
     if (back) continue;
-    entry.wanted = false;
+    want(entry, false);
     emit(ManagerEvent::Kind::activation_failed, *entry.controller, back.error());
   }
   job.done.store(true, std::memory_order_release);

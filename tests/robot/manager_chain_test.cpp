@@ -142,6 +142,36 @@ TEST_CASE("a chain starts and stops as a whole") {
   CHECK(managed.manager.controllers().empty());
 }
 
+TEST_CASE("a load takes effect whole at one boundary, and leaves nothing if it is refused") {
+  Managed managed(test::robot_of({"a", "b", "c"}), {.max_controllers = 3});
+  REQUIRE(managed.manager.load(follower("pid", "a")).has_value());
+  REQUIRE(managed.manager.load(Probe::of("other", {"b"})).has_value());
+  managed.make_ready();
+  struct Witness final : component::CallWitness {
+    void ran(const component::CallNote&) noexcept override { ++calls; }
+    int calls = 0;
+  } witness;
+  managed.manager.context().set_witness(&witness);
+  const component::NotedCalls noted({});
+  const auto wrong = managed.manager.load(leader("boss", "pid/setpoint"), {.divisor = 0});
+  REQUIRE_FALSE(wrong.has_value());
+  CHECK(wrong.error().error == component::Errc::bad_rate);
+  CHECK(witness.calls == 0);
+  REQUIRE(managed.manager.load(leader("boss", "pid/setpoint")).has_value());
+  CHECK(witness.calls == 1);
+  const auto beyond = managed.manager.load(Probe::of("more", {"c"}));
+  REQUIRE_FALSE(beyond.has_value());
+  CHECK(beyond.error().error == component::Errc::too_many_components);
+  std::vector<std::string> order;
+  for (const auto& status : managed.manager.controllers()) order.push_back(status.name);
+  CHECK(order == std::vector<std::string>{"other", "boss", "pid"});
+  witness.calls = 0;
+  CHECK(managed.manager.unload("boss").has_value());
+  CHECK(witness.calls == 1);
+  CHECK(managed.manager.unload("pid").has_value());  // nothing of the refused leaders uses it
+  managed.cycles(3);
+}
+
 TEST_CASE("a failure ends the whole chain in that cycle, and the fallback acts in it") {
   Managed managed;
   auto pid = follower("pid", "a");

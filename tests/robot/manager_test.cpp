@@ -221,6 +221,40 @@ TEST_CASE("a strict switch with a mistake changes nothing, a best effort leaves 
   CHECK(managed.state_of("z") == ControllerState::inactive);
 }
 
+TEST_CASE("a switch whose plan is out of date changes nothing") {
+  // The rule is asked while the switch is planned. A controller fails just then, and its fallback starts.
+  std::function<void()> meanwhile;
+  ManagerOptions options;
+  options.permits = [&meanwhile](const ClaimConflict&) {
+    if (meanwhile) meanwhile();
+    return false;
+  };
+  Managed managed(test::robot_of({"a", "b", "c"}), options);
+  const auto failing = Probe::of("failing", {"b"});
+  REQUIRE(managed.manager.load(Probe::of("spare", {"b"})).has_value());
+  REQUIRE(managed.manager.load(failing, {.fallbacks = {"spare"}}).has_value());
+  for (const char* name : {"x", "y"}) REQUIRE(managed.manager.load(Probe::of(name, {"a"})).has_value());
+  REQUIRE(managed.manager.load(Probe::of("z", {"c"})).has_value());
+  managed.make_ready();
+  REQUIRE(managed.manager.switch_controllers({.start = {"x", "failing"}}).has_value());
+  const SwitchRequest request{.start = {"y", "z"}, .stop = {"spare"}, .policy = SwitchPolicy::best_effort};
+  meanwhile = [&] {
+    failing->execution = fail(Errc::device_lost);
+    managed.cycle();
+  };
+  const auto done = managed.manager.switch_controllers(request);
+  REQUIRE_FALSE(done.has_value());
+  CHECK(done.error().error == Errc::changed_meanwhile);
+  CHECK(managed.state_of("z") == ControllerState::inactive);
+  CHECK(managed.state_of("spare") == ControllerState::active);
+
+  meanwhile = nullptr;
+  CHECK(managed.manager.switch_controllers(request).has_value());
+  CHECK(managed.state_of("y") == ControllerState::inactive);
+  CHECK(managed.state_of("z") == ControllerState::active);
+  CHECK(managed.state_of("spare") == ControllerState::inactive);
+}
+
 TEST_CASE("an activation that fails brings the previous controllers back in the same cycle") {
   Managed managed;
   auto first = Probe::of("first", {"a"});

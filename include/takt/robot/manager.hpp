@@ -295,7 +295,7 @@ class Manager {
   [[nodiscard]] SetupResult<void> find_fallbacks(Entry& entry) const;
   void link(Entry& entry);
   [[nodiscard]] SetupResult<void> enter(Entry& entry);
-  [[nodiscard]] Status reorder();
+  void forget(const Entry& entry);
   [[nodiscard]] std::shared_ptr<std::vector<CommandCell>> cells_with(const component::Component& owner) const;
   [[nodiscard]] std::vector<Entry*> in_chain_order() const;
   [[nodiscard]] SetupResult<std::shared_ptr<SwitchJob>> plan(const SwitchRequest& request);
@@ -329,6 +329,7 @@ class Manager {
   void deactivate(Entry& entry) noexcept;
   void take(Entry& entry) noexcept;
   void give_back(Entry& entry) noexcept;
+  void want(Entry& entry, bool wanted) noexcept;
   void give_back(Joint& joint, std::uint16_t owner) noexcept;
   void apply_requests() noexcept;
   void execute_controllers() noexcept;
@@ -370,7 +371,8 @@ class Manager {
   shm::SpscRing<ManagerEvent> events_{256};
   Steps steps_;
   rt::Tracer* tracer_ = nullptr;
-  SwitchJob* pending_ = nullptr;  ///< the switch whose modes are changing
+  std::atomic<std::uint64_t> wishes_{0};  ///< the changes of Entry::wanted so far
+  SwitchJob* pending_ = nullptr;          ///< the switch whose modes are changing
   Time now_{};
   Time last_woke_{};
   std::uint64_t cycle_ = 0;
