@@ -20,7 +20,8 @@ SetupResult<void> check_topics(std::span<const Topic> topics) {
   std::set<std::string_view> names;
   for (const Topic& topic : topics) {
     const bool is_valid = !topic.type.empty() && !topic.topic.empty() &&
-                          (topic.schema.empty() || shm::parse_schema(topic.schema).has_value());
+                          (topic.schema.empty() || shm::parse_schema(topic.schema).has_value()) &&
+                          (!topic.has_text || (!topic.schema.empty() && !topic.is_list));
     if (!is_valid || !names.insert(topic.topic).second || topics.size() > max_topics)
       return fail(Errc::bad_topic,
                   "topic \"" + topic.topic + "\": " + std::string(describe(Errc::bad_topic)));

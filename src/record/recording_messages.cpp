@@ -13,6 +13,7 @@ namespace {
 std::string topic_definition(const Topic& topic) {
   if (topic.schema.empty()) return "uint8[] data\n";
   std::string fields = MessageForm(topic.schema).definition();
+  if (topic.has_text) return fields + "string text\n";
   if (!topic.is_list) return fields;
   const std::string package = topic.type.substr(0, topic.type.find('/'));
   const std::string item = package + "/" + topic.type.substr(topic.type.rfind('/') + 1) + "Item";
@@ -34,7 +35,7 @@ RecordingMessages::RecordingMessages(const Metadata& metadata, std::span<const T
       efforts_(joints_.size()),
       goals_(joints_.size()) {
   for (const Topic& topic : topics)
-    topics_.push_back({MessageForm(topic.schema), topic.schema.empty(), topic.is_list});
+    topics_.push_back({MessageForm(topic.schema), topic.schema.empty(), topic.is_list, topic.has_text});
   define(metadata, topics);
 }
 
@@ -158,13 +159,20 @@ void RecordingMessages::add_sample(RecordReader& reader, ChunkBuilder& chunk) {
   const auto header = reader.take<SampleHeader>();
   const auto value = reader.rest();
   if (header.topic >= topics_.size()) return;
-  const auto& [form, is_opaque, is_list] = topics_[header.topic];
+  const auto& [form, is_opaque, is_list, has_text] = topics_[header.topic];
+  const auto channel = static_cast<std::uint16_t>(channels::first_bus + buses_ + header.topic);
+  if (has_text) {
+    if (value.size() < form.size()) return;
+    form.write(writer_, value.first(form.size()));
+    writer_.text(as_text(value.subspan(form.size())));
+    return send(channel, header.time, chunk);
+  }
   const std::size_t count = is_opaque ? 0 : value.size() / form.size();
   if (!is_opaque && (value.size() != count * form.size() || (count != 1 && !is_list))) return;
   if (is_opaque) writer_.numbers(value);
   if (is_list) writer_.number(static_cast<std::uint32_t>(count));
   for (std::size_t i = 0; i < count; ++i) form.write(writer_, value.subspan(i * form.size(), form.size()));
-  send(static_cast<std::uint16_t>(channels::first_bus + buses_ + header.topic), header.time, chunk);
+  send(channel, header.time, chunk);
 }
 
 }  // namespace takt::record

@@ -83,6 +83,7 @@ class RecordingMessages {
     MessageForm form;
     bool is_opaque;
     bool is_list;
+    bool has_text;
   };
 
   void define(const Metadata& metadata, std::span<const Topic> topics);

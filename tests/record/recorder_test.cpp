@@ -261,6 +261,48 @@ TEST_CASE("further topics carry the values of any type with a schema, or any byt
   }
 }
 
+TEST_CASE("a value may have a text of any length") {
+  const ScratchFile file;
+  Metadata metadata;
+  metadata.period = Duration(1);
+  RecorderOptions options;
+  options.topics = {
+      {.topic = "/notes", .type = "test/msg/Note", .schema = shm::schema_text<Wrench>(), .has_text = true}};
+  auto recorder = Recorder::create(file.path(), metadata, options);
+  REQUIRE(recorder);
+  const Wrench wrench{7, {1, -2, 3}, Time(Duration(99))};
+  const std::span bytes{reinterpret_cast<const std::uint8_t*>(&wrench), sizeof(wrench)};
+  const std::vector<std::string> texts = {"", "gain", std::string(5000, 'x')};
+  for (const std::string& text : texts) (*recorder)->loop().sample(0, Time(Duration(5)), bytes, text);
+  (*recorder)->loop().sample(0, Time(Duration(6)), bytes.first(3));  // not a wrench: left out
+  REQUIRE((*recorder)->finish());
+
+  const Bytes written = file.bytes();
+  auto reader = Reader::from_bytes(written);
+  REQUIRE(reader);
+  for (const std::string& text : texts) {
+    const auto record = reader->next();
+    REQUIRE(record);
+    REQUIRE(*record != nullptr);
+    CdrReader cdr(std::get<SampleRecord>(**record).message);
+    Wrench back;
+    CHECK(MessageForm::of<Wrench>().read(cdr, back));
+    CHECK(back.force == wrench.force);
+    CHECK(cdr.text() == text);
+    CHECK(cdr.ok());
+  }
+  const auto end = reader->next();
+  REQUIRE(end);
+  const bool is_end = *end == nullptr || !std::holds_alternative<SampleRecord>(**end);
+  CHECK(is_end);
+
+  options.topics[0].schema = {};
+  CHECK(Recorder::create(file.path(), metadata, options).error().error == Errc::bad_topic);
+  options.topics[0].schema = shm::schema_text<Wrench>();
+  options.topics[0].is_list = true;
+  CHECK(Recorder::create(file.path(), metadata, options).error().error == Errc::bad_topic);
+}
+
 TEST_CASE("files that cannot be opened, read or written are reported") {
   if (!std::filesystem::exists("/dev/full")) return;
   Metadata metadata;

@@ -85,11 +85,15 @@ class Lane {
   }
 
   /// Records a value of the topic with this index in RecorderOptions::topics. The value has the size of the
-  /// topic's schema, or any size without one. The recorder ignores others.
-  void sample(std::size_t topic, Time time, std::span<const std::uint8_t> value) noexcept {
-    append(RecordType::sample, sizeof(SampleHeader) + value.size(), [&](RecordWriter& writer) noexcept {
+  /// topic's schema, or any size without one. The recorder ignores others. `text` (UTF-8) is for topics with
+  /// Topic::has_text.
+  void sample(std::size_t topic, Time time, std::span<const std::uint8_t> value,
+              std::string_view text = {}) noexcept {
+    const std::size_t size = sizeof(SampleHeader) + value.size() + text.size();
+    append(RecordType::sample, size, [&](RecordWriter& writer) noexcept {
       writer.put(SampleHeader{time, topic});
       writer.put_bytes(value);
+      writer.put_bytes({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
     });
   }
 
@@ -136,7 +140,8 @@ struct Topic {
   std::string type;   ///< "robot/msg/Reference"
   /// shm::schema_text<T>(). Empty: any bytes, as "uint8[] data". Must outlive the recorder.
   std::string_view schema{};
-  bool is_list = false;  ///< a message holds any number of values, as "items"
+  bool is_list = false;   ///< a message holds any number of values, as "items"
+  bool has_text = false;  ///< a message holds one value and then a text, as "text"; with a schema only
 };
 
 /// How a recording is written.
