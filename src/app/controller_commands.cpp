@@ -12,6 +12,7 @@
 
 #include "app/command_words.hpp"
 #include "app/component_json.hpp"
+#include "app/tape.hpp"
 #include "json/strict.hpp"
 #include "robot/controller_json.hpp"
 #include "takt/component/error.hpp"
@@ -76,6 +77,30 @@ Value to_json(const robot::InterfaceInfo& info) {
   one["safe"] = word_of(info.safe, safe_names);
   one["claimed_by"] = info.claimed_by;
   return one;
+}
+
+/// The note of a change for the recording: a request that repeats it.
+component::CallNote note_of(const Value& request, tape::Topic topic = tape::controllers) {
+  return {topic, json::to_text(request)};
+}
+
+component::CallNote note_of(const robot::SwitchRequest& request) {
+  return note_of(
+      Value{{"switch",
+             {{"start", request.start},
+              {"stop", request.stop},
+              {"strictness", strictness_words[request.policy == SwitchPolicy::strict ? 0 : 1].first},
+              {"timeout", to_seconds(request.timeout)}}}});
+}
+
+SetupResult<void> set_noted(robot::Controller& controller, const std::vector<component::Assignment>& values,
+                            std::string_view who) {
+  Value set = {{"name", controller.name()}, {"parameters", Value::object()}};
+  for (const component::Assignment& one : values)
+    set["parameters"][one.parameter] = component::to_json(one.value);
+  if (json::is_name(who)) set["who"] = who;
+  const component::NotedCalls noted(note_of(Value{{"set", std::move(set)}}, tape::parameters));
+  return controller.parameters().set(values, who, set_patience);
 }
 
 Value to_json(const ControllerEvent& event) {
@@ -180,7 +205,7 @@ class ControllerCommands::Answerer {
     if (!is_right(body)) return Value();
     auto loaded = commands_->load(wanted);
     if (!loaded || !has_start || !wanted.start) return done(loaded);
-    auto started = manager().switch_controllers({.start = {wanted.name}});
+    auto started = switch_noted({.start = {wanted.name}});
     if (!started) (void)remove(wanted.name);
     return done(started);
   }
@@ -191,23 +216,28 @@ class ControllerCommands::Answerer {
     return remove(name);
   }
   [[nodiscard]] SetupResult<Value> remove(const std::string& name) {
+    const component::NotedCalls noted(note_of(Value{{"unload", {{"name", name}}}}));
     const auto controller = manager().unload(name);
     // Its events have its name.
     commands_->take_events();
     return done(controller);
   }
 
+  [[nodiscard]] SetupResult<Value> switch_noted(const robot::SwitchRequest& request) {
+    const component::NotedCalls noted(note_of(request));
+    return done(manager().switch_controllers(request));
+  }
   SetupResult<Value> start(Object& body) {
     robot::SwitchRequest request;
     request.start.push_back(name_in(body));
     if (!is_right(body)) return Value();
-    return done(manager().switch_controllers(request));
+    return switch_noted(request);
   }
   SetupResult<Value> stop(Object& body) {
     robot::SwitchRequest request;
     request.stop.push_back(name_in(body));
     if (!is_right(body)) return Value();
-    return done(manager().switch_controllers(request));
+    return switch_noted(request);
   }
   SetupResult<Value> switch_all(Object& body) {
     robot::SwitchRequest request;
@@ -216,12 +246,13 @@ class ControllerCommands::Answerer {
     body.word<SwitchPolicy>("strictness", request.policy, strictness_words);
     body.seconds("timeout", request.timeout, json::Range::positive(longest_timeout));
     if (!is_right(body)) return Value();
-    return done(manager().switch_controllers(request));
+    return switch_noted(request);
   }
 
   SetupResult<Value> reset(Object& body) {
     const std::string name = name_in(body);
     if (!is_right(body)) return Value();
+    const component::NotedCalls noted(note_of(Value{{"reset", {{"name", name}}}}));
     return done(manager().reset_controller(name));
   }
 
@@ -230,10 +261,12 @@ class ControllerCommands::Answerer {
     std::vector<component::Assignment> assignments;
     if (const Value* values = body.require("parameters"))
       assignments = component::assignments_from_json(*values, body.at("parameters"), mistakes_);
+    std::string who = changed_by;
+    if (body.has("who")) body.required_name("who", who);
     if (!is_right(body)) return Value();
     robot::Controller* controller = manager().find(name);
     if (controller == nullptr) return no_such(name);
-    return done(controller->parameters().set(assignments, changed_by, set_patience));
+    return done(set_noted(*controller, assignments, who));
   }
 
   SetupResult<Value> interfaces(Object& body) {
@@ -265,7 +298,12 @@ class ControllerCommands::Answerer {
           component::Errc::bad_plugin,
           file + ": a command loads a file of the robot's folders (takt run --folder), by its name alone");
     }
-    return done(commands_->library_->load(file, commands_->folders_));
+    auto loaded = commands_->library_->load(file, commands_->folders_);
+    if (!loaded) return done(loaded);
+    // The types change nothing in the cycle. The recording tells when they were there.
+    const component::NotedCalls noted(note_of(Value{{"library", {{"file", file}}}}));
+    (void)manager().context().call([]() noexcept { return Status(); });
+    return done(loaded);
   }
 
   /// Files come only into the folder that the program was started with, and none is replaced.
@@ -371,6 +409,9 @@ SetupResult<void> ControllerCommands::load(const robot::ControllerDescription& w
                 "\"" + wanted.type + "\" is a type of components, but not of controllers");
   }
   if (auto set = controller->parameters().set(wanted.parameters, changed_by); !set) return set;
+  Value request = {{"load", robot::controller_json(wanted)}};
+  request["load"].erase("start");
+  const component::NotedCalls noted(note_of(request));
   return manager_->load(std::move(controller), wanted.config);
 }
 
@@ -400,7 +441,7 @@ std::vector<std::string> ControllerCommands::set(const std::vector<component::As
     robot::Controller* controller = manager_->find(name);
     if (controller == nullptr) {
       mistakes.push_back("no controller \"" + name + "\" is loaded");
-    } else if (const auto set = controller->parameters().set(own, who, set_patience); !set) {
+    } else if (const auto set = set_noted(*controller, own, who); !set) {
       mistakes.push_back(name + ": " + set.error().message);
     }
   }

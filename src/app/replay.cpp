@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <chrono>
 #include <functional>
@@ -13,8 +14,10 @@
 
 #include "app/tape_reader.hpp"
 #include "takt/app/error.hpp"
+#include "takt/component/error.hpp"
 #include "takt/drives/registry.hpp"
 #include "takt/motion/request_message.hpp"
+#include "takt/platform/worker.hpp"
 #include "takt/robot/description_json.hpp"
 #include "takt/robot/joint.hpp"
 
@@ -104,6 +107,53 @@ class TapeDevices final : public robot::Hardware {
   ReplayResult* result_;
 };
 
+/// Repeats requests to the controllers, each at the boundary at which it took effect.
+class TapeChanges {
+ public:
+  explicit TapeChanges(Robot& robot) : robot_(&robot) {}
+
+  /// Begins the request, and returns when it took effect; a switch may go on. On the loop's thread, at a
+  /// boundary. Error: the request is refused, with the reason.
+  [[nodiscard]] tl::expected<void, std::string> repeat(const TapedChange& change) {
+    const auto work = std::make_shared<Work>();
+    worker_([commands = &robot_->controllers(), json = change.json, work] {
+      auto answer = commands->request(json);
+      // On a busy machine the loop's thread may pause. A call that timed out has done nothing.
+      while (!answer && answer.error().error == component::Errc::timed_out) answer = commands->request(json);
+      if (!answer) work->error = std::move(answer.error().message);
+      // release: the error is visible to the loop's thread.
+      work->ended.store(true, std::memory_order_release);
+    });
+    took_effect_ = false;
+    while (!took_effect_ && !work->ended.load(std::memory_order_acquire)) {
+      robot_->manager().context().apply_requests();
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+    if (took_effect_) return {};
+    reasons_ += fmt::format("{}request {} to the controllers, {}: {}", reasons_.empty() ? "" : "; ",
+                            change.at.number, change.json.substr(0, most_shown),
+                            work->error.empty() ? "it changes nothing" : work->error);
+    // Its types may be there from another file. Without them, the request to load one tells all reasons.
+    if (change.json.starts_with(R"({"library")")) return {};
+    return tl::unexpected(reasons_);
+  }
+  /// The witness of the changes.
+  void ran() noexcept { took_effect_ = true; }
+
+ private:
+  /// One request on the worker's thread.
+  struct Work {
+    std::atomic<bool> ended{false};
+    std::string error;
+  };
+  static constexpr std::size_t most_shown = 200;  ///< bytes of a request
+
+  Robot* robot_;
+  bool took_effect_ = false;
+  std::string reasons_;
+  platform::Worker worker_;  ///< because a request waits for the cycle
+};
+
 /// Hands over in each cycle what came from outside in the recorded one.
 class TapeInputs final : public motion::LoopObserver {
  public:
@@ -113,6 +163,7 @@ class TapeInputs final : public motion::LoopObserver {
         options_(&options),
         result_(&result),
         requests_(robot.description()),
+        changes_(robot),
         record_(robot.recording_options().on_hand_over) {}
 
   void before_cycle(Time now) noexcept override {
@@ -124,8 +175,11 @@ class TapeInputs final : public motion::LoopObserver {
       tape_->end();
     }
     if (tape_->present() != nullptr) give(cycle->inputs, now);
+    repeat_changes(true);
     if (tape_->present() == nullptr) robot_->shut_down();
   }
+  void on_inputs(const motion::LoopInputs&) noexcept override { repeat_changes(false); }
+  void ran(const component::CallNote&) noexcept override { changes_.ran(); }
   void after_cycle(const motion::Snapshot& snapshot) noexcept override { requests_.see(snapshot); }
   void on_event(const motion::Event&) noexcept override {}
 
@@ -142,6 +196,14 @@ class TapeInputs final : public motion::LoopObserver {
     if (inputs.reset != 0) robot_->reset();
     while (inputs.requests > 0 && give_request(now)) --inputs.requests;
     if (inputs.requests > 0) tape_->end();
+  }
+  void repeat_changes(bool is_between) {
+    const TapedCycle* cycle = tape_->present();
+    if (cycle == nullptr) return;
+    for (const TapedChange& change : cycle->changes) {
+      if ((change.at.is_between != 0) != is_between) continue;
+      if (auto repeated = changes_.repeat(change); !repeated) return tape_->refuse(repeated.error());
+    }
   }
   /// Gives one whole request, of one record or more. Returns false if the tape has none.
   bool give_request(Time now) {
@@ -182,6 +244,7 @@ class TapeInputs final : public motion::LoopObserver {
   const ReplayOptions* options_;
   ReplayResult* result_;
   motion::RequestReader requests_;
+  TapeChanges changes_;
   std::function<void(Time, const motion::Request&)> record_;  ///< in the replay's own recording
   std::vector<std::unique_ptr<motion::Request>> given_;
   std::uint64_t last_request_ = 0;

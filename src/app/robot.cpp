@@ -36,6 +36,9 @@ class Observers final : public motion::LoopObserver {
   void on_inputs(const motion::LoopInputs& inputs) noexcept override {
     for (motion::LoopObserver* observer : observers_) observer->on_inputs(inputs);
   }
+  void ran(const component::CallNote& note) noexcept override {
+    for (motion::LoopObserver* observer : observers_) observer->ran(note);
+  }
   void on_event(const motion::Event& event) noexcept override {
     for (motion::LoopObserver* observer : observers_) observer->on_event(event);
   }
@@ -164,6 +167,8 @@ struct Robot::Parts {
     traces.emplace(tracer, description.name);
     auto opened = add_devices();
     if (opened) opened = load_controllers();
+    // From here on: a replay loads the controllers of the description itself.
+    loop->manager().context().set_witness(&observers);
     if (opened) opened = open_live();
     if (opened) opened = open_front();
     if (opened && !options.trace.empty()) opened = traces->start(options.trace);
@@ -192,7 +197,7 @@ struct Robot::Parts {
     auto created = record::Recorder::create(path, recording_metadata(), how);
     if (!created) return tl::unexpected<SetupError>(std::move(created.error()));
     recorder = std::move(*created);
-    observers.add(taped.emplace(*options.hardware, *recorder, first_topic));
+    observers.add(taped.emplace(*options.hardware, *recorder, first_topic, options.clock->now()));
     observers.add(loop_recorder.emplace(description, recorder->loop(), devices.get()));
     if (options.drain_in_cycle) {
       observers.add(drain.emplace(*recorder));

@@ -40,7 +40,15 @@ std::vector<record::Topic> topics() {
   return {{names[read], "takt/msg/DeviceRead", shm::schema_text<TapedFeedback>(), true},
           {names[write], "takt/msg/DeviceWrite", shm::schema_text<TapedCommand>(), true},
           {names[inputs], "takt/msg/LoopInputs", shm::schema_text<TapedInputs>()},
-          {names[requests], "takt/msg/Request"}};
+          {names[requests], "takt/msg/Request"},
+          {.topic = names[controllers],
+           .type = "takt/msg/ControllerRequest",
+           .schema = shm::schema_text<TapedControllerRequest>(),
+           .has_text = true},
+          {.topic = names[parameters],
+           .type = "takt/msg/ParameterChange",
+           .schema = shm::schema_text<TapedControllerRequest>(),
+           .has_text = true}};
 }
 
 }  // namespace tape
@@ -50,6 +58,22 @@ void TapeRecorder::on_inputs(const motion::LoopInputs& inputs) noexcept {
                         inputs.shut_down ? std::uint8_t{1} : std::uint8_t{0},
                         inputs.reset ? std::uint8_t{1} : std::uint8_t{0}};
   lane_->sample(first_ + tape::inputs, now_, {reinterpret_cast<const std::uint8_t*>(&all), sizeof(all)});
+  cycle_ = inputs.cycle;
+  is_in_cycle_ = true;
+}
+
+void TapeRecorder::ran(const component::CallNote& note) noexcept {
+  if (is_down_ || (note.kind != tape::controllers && note.kind != tape::parameters)) return;
+  const TapedControllerRequest all{now_, cycle_, ++changes_,
+                                   is_in_cycle_ ? std::uint8_t{0} : std::uint8_t{1}};
+  lane_->sample(first_ + note.kind, now_, {reinterpret_cast<const std::uint8_t*>(&all), sizeof(all)},
+                note.text);
+}
+
+void TapeRecorder::after_cycle(const motion::Snapshot& snapshot) noexcept {
+  ++cycle_;
+  is_in_cycle_ = false;
+  is_down_ = snapshot.state == motion::RobotState::down;
 }
 
 void TapeRecorder::hand_over(Time now, const motion::Request& request) {

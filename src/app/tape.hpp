@@ -6,6 +6,8 @@
 //   /devices/write   takt/msg/DeviceWrite: the command of each joint
 //   /loop/inputs     takt/msg/LoopInputs
 //   /requests        takt/msg/Request: records of motion/request_message.hpp, as the loop could take them
+//   /controllers/requests    takt/msg/ControllerRequest: loads, switches, ... as JSON, when they took effect
+//   /controllers/parameters  takt/msg/ParameterChange: who set which values, as JSON, likewise
 #pragma once
 
 #include <cstddef>
@@ -14,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "takt/component/boundary_calls.hpp"
 #include "takt/core/fields.hpp"
 #include "takt/motion/loop.hpp"
 #include "takt/motion/request.hpp"
@@ -63,20 +66,35 @@ struct TapedInputs {
   TAKT_FIELDS(TapedInputs, time, cycle, requests, shut_down, reset)
 };
 
+/// A request of app/controller_commands.hpp in a recording; its JSON follows as text.
+struct TapedControllerRequest {
+  Time time{};                  ///< of the last cycle that had begun
+  std::uint64_t cycle = 0;      ///< the one whose controllers were the first to run after it
+  std::uint64_t number = 0;     ///< from 1
+  std::uint8_t is_between = 0;  ///< it took effect before the cycle had begun
+
+  TAKT_FIELDS(TapedControllerRequest, time, cycle, number, is_between)
+};
+
 /// The topics, which follow those of the caller in RecorderOptions::topics.
 namespace tape {
-enum Topic : std::size_t { read, write, inputs, requests };
-inline constexpr const char* names[] = {"/devices/read", "/devices/write", "/loop/inputs", "/requests"};
+enum Topic : std::size_t { read, write, inputs, requests, controllers, parameters };
+inline constexpr const char* names[] = {"/devices/read", "/devices/write",        "/loop/inputs",
+                                        "/requests",     "/controllers/requests", "/controllers/parameters"};
 [[nodiscard]] std::vector<record::Topic> topics();
 }  // namespace tape
 
 /// Puts a run on the tape. Real-time safe after construction, except hand_over().
 class TapeRecorder final : public robot::Hardware, public motion::LoopObserver {
  public:
-  /// Reads and writes through `hardware`. `first_topic`: the index of tape::read. Everything must outlive
-  /// this.
-  TapeRecorder(robot::Hardware& hardware, record::Recorder& recorder, std::size_t first_topic)
-      : hardware_(&hardware), lane_(&recorder.loop()), server_(&recorder.server()), first_(first_topic) {}
+  /// Reads and writes through `hardware`. `first_topic`: the index of tape::read. `now`: before the first
+  /// cycle. Everything must outlive this.
+  TapeRecorder(robot::Hardware& hardware, record::Recorder& recorder, std::size_t first_topic, Time now)
+      : hardware_(&hardware),
+        lane_(&recorder.loop()),
+        server_(&recorder.server()),
+        first_(first_topic),
+        now_(now) {}
 
   void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override {
     hardware_->read(now, feedback);
@@ -98,7 +116,9 @@ class TapeRecorder final : public robot::Hardware, public motion::LoopObserver {
 
   void before_cycle(Time) noexcept override {}
   void on_inputs(const motion::LoopInputs& inputs) noexcept override;
-  void after_cycle(const motion::Snapshot&) noexcept override {}
+  /// Notes of the kinds tape::controllers and tape::parameters.
+  void ran(const component::CallNote& note) noexcept override;
+  void after_cycle(const motion::Snapshot& snapshot) noexcept override;
   void on_event(const motion::Event&) noexcept override {}
 
   /// Records a request. On the server's thread, right before the loop can take it.
@@ -109,7 +129,11 @@ class TapeRecorder final : public robot::Hardware, public motion::LoopObserver {
   record::Lane* lane_;
   record::Lane* server_;
   std::size_t first_;
-  Time now_{};
+  Time now_;
+  std::uint64_t cycle_ = 0;   ///< the present one, or the next one
+  bool is_in_cycle_ = false;  ///< its controllers are next
+  bool is_down_ = false;      ///< there is no next one
+  std::uint64_t changes_ = 0;
   std::uint64_t handed_over_ = 0;  ///< of the server's thread
 };
 

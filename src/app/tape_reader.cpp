@@ -26,6 +26,8 @@ bool is_valid_reading(const TapedFeedback& feedback) {
          feedback.mode <= static_cast<std::uint8_t>(CommandMode::effort) && is_near(feedback.stamp);
 }
 
+std::size_t bytes_of(const TapedChange& change) { return sizeof(change) + change.json.size(); }
+
 bool are_valid(const TapedInputs& inputs) {
   return inputs.requests <= motion::max_requests_per_cycle && inputs.shut_down <= 1 && inputs.reset <= 1;
 }
@@ -46,6 +48,11 @@ const TapedCycle* TapeReader::next() {
   cycle.inputs = inputs_.front().value;
   cycle.readings = std::move(*readings);
   cycle.commands = std::move(writes_.front().value);
+  while (!changes_.empty() && changes_.front().at.cycle == number_) {
+    request_bytes_ -= bytes_of(changes_.front());
+    cycle.changes.push_back(std::move(changes_.front()));
+    changes_.pop_front();
+  }
   reads_.pop_front();
   writes_.pop_front();
   inputs_.pop_front();
@@ -68,6 +75,7 @@ void TapeReader::end() noexcept {
   at_end_ = true;
   cycle_.reset();
   requests_.clear();
+  changes_.clear();
   cycles_.clear();
 }
 
@@ -155,11 +163,28 @@ bool TapeReader::take(const record::SampleRecord& record) {
     part.time = record.time;
     return inputs_form_.read(reader, part.value);
   }
+  if (record.topic == tape::names[tape::controllers] || record.topic == tape::names[tape::parameters])
+    return take_change(reader);
   if (record.topic != tape::names[tape::requests]) return true;
   const auto bytes = reader.array(reader.length(1), 1);
   requests_.emplace_back(bytes.begin(), bytes.end());
   request_bytes_ += bytes.size();
   return reader.ok();
+}
+
+bool TapeReader::take_change(record::CdrReader& reader) {
+  TapedChange& change = changes_.emplace_back();
+  if (!change_form_.read(reader, change.at)) return false;
+  change.json = reader.text();
+  request_bytes_ += bytes_of(change);
+  if (!reader.ok()) return false;
+  const TapedControllerRequest last = std::exchange(last_change_, change.at);
+  if (last_change_.number != last.number + 1) {
+    refuse(fmt::format("the recording lacks request {} to the controllers", last.number + 1));
+  } else if (last_change_.cycle < std::max(number_, last.cycle)) {
+    refuse(fmt::format("request {} to the controllers comes after its cycle", last_change_.number));
+  }
+  return true;
 }
 
 template <class T>

@@ -17,6 +17,12 @@
 
 namespace takt::app {
 
+/// A recorded request to the controllers.
+struct TapedChange {
+  TapedControllerRequest at;
+  std::string json;
+};
+
 /// One recorded cycle.
 struct TapedCycle {
   Time due{};
@@ -25,6 +31,7 @@ struct TapedCycle {
   TapedInputs inputs;
   std::vector<robot::JointFeedback> readings;
   std::vector<TapedCommand> commands;
+  std::vector<TapedChange> changes;
 };
 
 /// The parts of a cycle come interleaved in the file. Each waits there for the others of its cycle.
@@ -65,6 +72,7 @@ class TapeReader {
       const std::vector<TapedFeedback>& taped);
   void take(const record::CycleRecord& record);
   [[nodiscard]] bool take(const record::SampleRecord& record);
+  [[nodiscard]] bool take_change(record::CdrReader& reader);
   template <class T>
   [[nodiscard]] bool take_list(const record::MessageForm& form, const record::SampleRecord& record,
                                Parts<std::vector<T>>& parts) const;
@@ -75,12 +83,15 @@ class TapeReader {
   record::MessageForm read_form_ = record::MessageForm::of<TapedFeedback>();
   record::MessageForm write_form_ = record::MessageForm::of<TapedCommand>();
   record::MessageForm inputs_form_ = record::MessageForm::of<TapedInputs>();
+  record::MessageForm change_form_ = record::MessageForm::of<TapedControllerRequest>();
   Parts<std::vector<TapedFeedback>> reads_;
   Parts<std::vector<TapedCommand>> writes_;
   Parts<TapedInputs> inputs_;
   Parts<record::Cycle> cycles_;
   std::deque<std::vector<std::uint8_t>> requests_;
-  std::size_t request_bytes_ = 0;  ///< of requests_
+  std::deque<TapedChange> changes_;
+  TapedControllerRequest last_change_;
+  std::size_t request_bytes_ = 0;  ///< of requests_ and changes_
   std::uint64_t number_ = 0;       ///< of the next cycle
   std::optional<TapedCycle> cycle_;
   bool at_end_ = false;

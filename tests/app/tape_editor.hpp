@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "app/tape.hpp"
+#include "app/tape_reader.hpp"
 #include "record/cdr.hpp"
 #include "record/message_form.hpp"
 #include "takt/record/reader.hpp"
@@ -29,6 +30,7 @@ struct TapeEdit {
   Change<std::vector<app::TapedCommand>> write{};
   Change<app::TapedInputs> inputs{};
   Change<std::vector<std::uint8_t>> request{};
+  Change<app::TapedChange> change{};  ///< a request to the controllers
   Change<record::Cycle> cycle{};
 };
 
@@ -78,6 +80,15 @@ class TapeEditor {
       std::vector<std::uint8_t> value(bytes.begin(), bytes.end());
       if (keeps(edit_.request, requests_, value)) to_->server().sample(requests, record.time, value);
     }
+    for (const Topic topic : {controllers, parameters}) {
+      if (record.topic != names[topic]) continue;
+      app::TapedChange value;
+      REQUIRE(record::MessageForm::of<app::TapedControllerRequest>().read(reader, value.at));
+      value.json = reader.text();
+      if (keeps(edit_.change, changes_, value))
+        to_->loop().sample(topic, record.time,
+                           {reinterpret_cast<const std::uint8_t*>(&value.at), sizeof(value.at)}, value.json);
+    }
   }
   template <class T>
   void copy_list(const record::SampleRecord& record, std::size_t topic,
@@ -103,6 +114,7 @@ class TapeEditor {
   std::uint64_t writes_ = 0;
   std::uint64_t inputs_ = 0;
   std::uint64_t requests_ = 0;
+  std::uint64_t changes_ = 0;
 };
 
 }  // namespace takt::test

@@ -3,7 +3,7 @@
 
 usage: takt_ctl_test.py TAKT SOURCE_FOLDER PATIENT_ARM CONTROLLER_PLUGIN [unittest arguments]
 """
-import faulthandler, json, os, random, subprocess, sys, tempfile, time, unittest
+import faulthandler, json, os, random, signal, subprocess, sys, tempfile, time, unittest
 
 from motion_client import Client, wait_for_state
 from robot_programs import program
@@ -202,6 +202,42 @@ class PluginTest(Running):
         self.assertEqual(self.states(), {"trajectory": "active", "tip": "active"})
 
 
+class RecordedTest(Running):
+    def replay(self, *words, code=0):
+        done = subprocess.run([TAKT, "replay", *words], capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def test_a_run_with_every_command_replays_bit_for_bit(self):
+        recording = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "run.mcap")
+        robot = self.run_robot("--record", recording)
+        self.load("tip", "joint=elbow_joint", "by=-0.1")
+        self.ctl("load", "Borrower", "spare", "joint=wrist_2_joint", "by=0.1", "--start")
+        self.ctl("start", "tip")
+        client = self.client()
+        self.assertEqual(self.move(client, "wrist_1_joint")[0], "accepted")
+        self.ctl("set", "tip", "by=0.1")
+        self.assertEqual(client.result()["state"], "succeeded")
+        self.ctl("set", "spare", "breaks=true")
+        end = time.monotonic() + PATIENCE
+        while self.states()["spare"] != "failed" and time.monotonic() < end:
+            time.sleep(0.02)
+        self.ctl("reset", "spare")
+        self.ctl("set", "spare", "breaks=false")
+        self.ctl("switch", "--start", "spare", "--stop", "tip")
+        self.ctl("unload", "tip")
+        self.assertEqual(self.move(client, "elbow_joint")[0], "accepted")
+        self.assertEqual(client.result()["state"], "succeeded")
+        robot.send_signal(signal.SIGTERM)
+        robot.communicate(timeout=PATIENCE)
+        same = "all commands as recorded, bit for bit"
+        self.assertIn(same, self.replay(recording, "--folder", os.path.dirname(PLUGIN)))
+        self.assertIn(same, self.replay(recording, "--controller", PLUGIN))
+        missing = self.replay(recording, code=2)
+        self.assertIn(os.path.basename(PLUGIN) + ": there is no such file", missing)
+        self.assertIn("\"Borrower\" is not a component type", missing)
+
+
 class HostileTest(Running):
     def test_commands_that_cannot_be_obeyed_say_why_and_change_nothing(self):
         self.run_robot()
@@ -276,13 +312,17 @@ class VirtualTimeTest(unittest.TestCase):
                 for at, body in ((0, {"load": {"type": "Borrower", "name": "tip", "parameters": {"joint": "elbow_joint", "by": -0.1}}}),
                                  (0.1, {"start": {"name": "tip"}}), (1, {"list": {}}), (1, {"stop": {"name": "tip"}})):
                     file.write(json.dumps({"at": at, "controllers": body}) + "\n")
-            command = [TAKT, "run", PATIENT_ARM, "--virtual-time", "--requests", script, "--library", PLUGIN]
+            recording = os.path.join(folder, "run.mcap")
+            command = [TAKT, "run", PATIENT_ARM, "--virtual-time", "--requests", script, "--library", PLUGIN, "--record", recording,
+                       "--overwrite"]
             runs = [subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE) for _ in range(2)]
             self.assertEqual(runs[0].returncode, 0, runs[0].stderr)
             self.assertEqual(runs[0].stdout, runs[1].stdout)
-            answers = [json.loads(line)["controllers"] for line in runs[0].stdout.splitlines()]
+            answers = [json.loads(line)["controllers"] for line in runs[0].stdout.splitlines() if line.startswith("{")]
             self.assertEqual([next(iter(answer)) for answer in answers], ["load", "start", "list", "stop"])
             self.assertEqual([row["state"] for row in answers[2]["list"]], ["active", "active"])
+            replay = subprocess.run([TAKT, "replay", recording, "--controller", PLUGIN], capture_output=True, text=True, timeout=PATIENCE)
+            self.assertIn("all commands as recorded, bit for bit", replay.stdout, replay.stderr)
 
 
 if __name__ == "__main__":

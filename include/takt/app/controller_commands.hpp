@@ -17,7 +17,7 @@
 //   {"switch":{"start":["a"],"stop":["b"],"strictness":"strict","timeout":1}}
 //                                                  at one cycle, or not at all; or "best_effort"
 //   {"reset":{"name":"tip"}}                       a failed one becomes inactive
-//   {"set":{"name":"tip","parameters":{"gain":2}}} all, or none
+//   {"set":{"name":"tip","parameters":{"gain":2}}} all, or none; "who" names the caller (default "takt ctl")
 //   {"interfaces":{}}                              all interfaces, with their values and owners
 //   {"events":{"after":0}}                         the last 256 events with a greater number
 //   {"library":{"file":"libtip.so"}}               loads a plug-in from the folders

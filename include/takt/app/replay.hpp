@@ -1,6 +1,7 @@
-// Repeats a recorded run: the devices give again what was read, at the recorded times, and the requests come
-// in the recorded cycles. The same controllers then give the same commands, bit for bit. Other controllers,
-// or other gains, give a first difference: what would the new controller have done.
+// Repeats a recorded run: the devices give again what was read, at the recorded times. The requests come in
+// the recorded cycles, also those to the controllers (takt ctl). The same controllers then give the same
+// commands, bit for bit. Other controllers, or other gains, give a first difference: what would the new
+// controller have done.
 //
 //     auto recording = takt::record::Reader::open("run.mcap");
 //     auto result = takt::app::replay(*recording, {});
@@ -9,10 +10,10 @@
 // The recorded readings do not react to other commands. So a difference is true in its first cycle, and a
 // hint after that.
 //
-// A recording of takt run, or of app::Robot, has all that is needed, from its first cycle on. It lacks
-// requests to controllers (takt ctl), values of component ports from outside, and processes that command
-// joints through shared memory. A run with such requests differs from its replay. Component budgets are not
-// enforced.
+// A recording of takt run, or of app::Robot, has all that is needed, from its first cycle on. It lacks values
+// of component ports from outside, and processes that command joints through shared memory. It also lacks
+// calls to robot::Manager and ParameterSet that do not come by Robot::controllers(). A run with these differs
+// from its replay. Component budgets are not enforced.
 //
 // Not real-time safe.
 #pragma once
@@ -71,8 +72,9 @@ struct ReplayResult {
 
 /// Replays a recording that was just opened. A recording that was cut off is replayed up to its last whole
 /// cycle. Errors: those of record::Reader and of Robot::create(); not_replayable. Its message names the cycle
-/// or request that the recording lacks, the value that no loop writes, or the joint that is another. An error
-/// after the first difference is in ReplayResult::ended_early instead.
+/// or request that the recording lacks, the value that no loop writes, or the joint that is another. It also
+/// names a request to the controllers that is refused now, with the reason, such as a missing plug-in. An
+/// error after the first difference is in ReplayResult::ended_early instead.
 [[nodiscard]] SetupResult<ReplayResult> replay(record::Reader& recording, ReplayOptions options);
 
 }  // namespace takt::app

@@ -16,6 +16,7 @@
 #include <memory>
 #include <utility>
 
+#include "takt/component/boundary_calls.hpp"
 #include "takt/core/time.hpp"
 #include "takt/motion/channels.hpp"
 #include "takt/motion/joint_trajectory.hpp"
@@ -38,9 +39,11 @@ struct LoopInputs {
 
 /// Observes a loop from inside its thread: a simulation that steps, or a recorder. The loop calls every
 /// function on its own thread, so each must be real-time safe.
-class LoopObserver {
+///
+/// It may also be the witness of the manager's context. Then ran() is called for each noted change to the
+/// controllers: between on_inputs() and after_cycle(), between two cycles, or before the first.
+class LoopObserver : public component::CallWitness {
  public:
-  virtual ~LoopObserver() = default;
   LoopObserver(const LoopObserver&) = delete;
   LoopObserver& operator=(const LoopObserver&) = delete;
 
@@ -48,6 +51,7 @@ class LoopObserver {
   virtual void before_cycle(Time now) noexcept = 0;
   /// Called when all inputs are known, before the cycle computes.
   virtual void on_inputs(const LoopInputs& /*inputs*/) noexcept {}
+  void ran(const component::CallNote& /*note*/) noexcept override {}
   /// Called with the result of the cycle, before the loop publishes it.
   virtual void after_cycle(const Snapshot& snapshot) noexcept = 0;
   /// Called for each event of the cycle that the events ring took.
