@@ -117,7 +117,7 @@ class TraceOutput {
 struct TraceWriter::Parts {
   Parts(rt::Tracer& its_tracer, std::string its_name) : tracer(&its_tracer), name(std::move(its_name)) {}
 
-  /// Takes what the loop has recorded, and writes the part that is whole: up to the end of the last span that
+  /// Takes the recorded spans, and writes the part that is whole: up to the end of the last span that
   /// lies in no other. `all`: or everything.
   void drain(bool all) {
     for (std::size_t count = 0; (count = tracer->take(taken)) > 0;) {

@@ -95,6 +95,20 @@ class RepeatTest(Replays):
         self.assertRegex(done.stdout, r"the first: .*wrist_3_joint")
         self.assertIn("Borrower", self.takt("replay", recording, status=2).stderr)
 
+    def test_requests_to_the_controllers_repeat_and_a_missing_plug_in_is_named(self):
+        folder, file = os.path.split(PLUGIN)
+        load = {"type": "Borrower", "name": "tip", "parameters": {"joint": "wrist_3_joint", "by": 0.1}, "start": True}
+        requests = [{"at": at, "controllers": body} for at, body in (
+            (0.1, {"library": {"file": file}}), (0.3, {"load": load}), (1.0, {"set": {"name": "tip", "parameters": {"by": 0.05}}}),
+            (1.8, {"switch": {"stop": ["tip"]}}), (1.9, {"unload": {"name": "tip"}}))]
+        recording = self.record("--folder", folder, requests=sorted(MOVES + requests + LAST, key=lambda line: line["at"]))
+        self.takt("replay", recording, "--folder", folder)
+        self.takt("replay", recording, "--controller", PLUGIN)
+        missing = self.takt("replay", recording, status=2).stderr
+        self.assertIn("request 1 to the controllers", missing)
+        self.assertIn(file + ": there is no such file", missing)
+        self.assertIn("Borrower", missing)
+
     def test_a_replay_that_is_recorded_repeats_itself(self):
         recording = self.record()
         self.takt("replay", recording, "--record", self.path("again.mcap"))

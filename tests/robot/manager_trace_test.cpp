@@ -1,4 +1,4 @@
-// What a trace shows of the manager's cycle.
+// The spans that a trace shows of the manager's cycle.
 #include <doctest/doctest.h>
 
 #include <string>

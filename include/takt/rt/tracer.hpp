@@ -1,4 +1,4 @@
-// What a loop did in each cycle, and how long each step took: spans of time with a name. The loop puts them
+// The steps of a loop in each cycle, and how long each took: spans of time with a name. The loop puts them
 // into a ring. record/trace_writer.hpp writes them as a trace for Chrome and Perfetto.
 //
 //     rt::Tracer tracer;                                    // set-up
@@ -9,8 +9,8 @@
 //       ...
 //     });
 //
-// A loop asks once in a cycle whether the tracer is on. So a cycle has all of its spans or none, and a span
-// of a tracer that is off costs a comparison of a pointer with null.
+// A loop asks once in a cycle whether the tracer is on. So a cycle has all of its spans or none. A span of
+// a tracer that is off costs a comparison of a pointer with null.
 //
 // A span is recorded once, at its end, with both of its times. So a span that is lost breaks no other one.
 //
