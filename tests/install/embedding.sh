@@ -36,7 +36,7 @@ case $case in
 
     configure "$scratch/without" -DCMAKE_CXX_COMPILER="$compiler" -DADDED_BY=nobody
     # CMake caches the version of the first project that has one, and find_package() what it found.
-    packages='Eigen3|tl-expected|Asio|fmt|nlohmann_json|CLI11|Sodium|Zstd|Urdfdom'
+    packages='Eigen3|tl-expected|Asio|fmt|nlohmann_json|CLI11|Sodium|Zstd|Urdfdom|Mujoco|OPENGL|PNG|ZLIB'
     unprefixed=$(comm -23 <(cached "$scratch/build") <(cached "$scratch/without") |
       grep -vE "^(TAKT_|takt_|($packages)_|FIND_PACKAGE_MESSAGE_DETAILS_|CMAKE_HAVE_LIBC_PTHREAD$|CMAKE_PROJECT_VERSION)" || true)
     [ -z "$unprefixed" ] || fail "cached without a prefix: $unprefixed"

@@ -2,9 +2,9 @@
 // https://ui.perfetto.dev or at chrome://tracing.
 //
 //     record::TraceWriter traces(tracer, "my arm");
-//     traces.start("cycle.json");       // switches the tracer on
+//     if (!traces.start("cycle.json")) return;  // switches the tracer on
 //     ...
-//     const auto totals = traces.stop();  // switches it off
+//     const auto totals = traces.stop();        // switches it off
 //
 // The file is Chrome's JSON array of trace events, with a line for each span, parents before their children.
 // Both viewers accept a file that lacks its end, as after kill -9. Its times are those of the steady clock,
