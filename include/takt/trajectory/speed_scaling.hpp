@@ -231,15 +231,16 @@ class SpeedSearch {
     const Scalar planned_jerk = std::max(part, std::min(square * r, Scalar(1)));
     const JerkTerms begin(from, first);
     const JerkTerms end(from, last);
-    path_.derivatives(advance(from, u, at).position, cursor, [&](std::size_t joint, Scalar v, Scalar a, Scalar j) {
-      const BasicJointLimits<Scalar>& limit = limits_of(limits_, joint);
-      // The planned motion may take what it needs. A limit of NaN leaves only this.
-      const Scalar acceleration = std::max(std::abs(a) * planned_acceleration, part * limit.acceleration);
-      const Scalar jerk = std::max(std::abs(j) * planned_jerk, part * limit.jerk);
-      if (at > 0) window.narrow(a * square + v * w, (v + a * r * at) * at, acceleration);
-      window.narrow(begin.value(a, j), begin.slope(v, a, j), jerk);
-      window.narrow(end.value(a, j), end.slope(v, a, j), jerk);
-    });
+    path_.derivatives(
+        advance(from, u, at).position, cursor, [&](std::size_t joint, Scalar v, Scalar a, Scalar j) {
+          const BasicJointLimits<Scalar>& limit = limits_of(limits_, joint);
+          // The planned motion may take what it needs. A limit of NaN leaves only this.
+          const Scalar acceleration = std::max(std::abs(a) * planned_acceleration, part * limit.acceleration);
+          const Scalar jerk = std::max(std::abs(j) * planned_jerk, part * limit.jerk);
+          if (at > 0) window.narrow(a * square + v * w, (v + a * r * at) * at, acceleration);
+          window.narrow(begin.value(a, j), begin.slope(v, a, j), jerk);
+          window.narrow(end.value(a, j), end.slope(v, a, j), jerk);
+        });
   }
 
   /// The least excess for which `leaves_a_choice` is true, bracketed and then bisected. A result above
