@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "app/joint_mover.hpp"
 #include "app/robot_client.hpp"
 #include "app/tape_editor.hpp"
 #include "support/random.hpp"
@@ -31,24 +32,10 @@ using Json = nlohmann::json;
 namespace {
 
 /// Moves a joint away from where it took it.
-class Drift final : public robot::Controller {
+class Drift final : public test::JointMover {
  public:
-  static constexpr component::ComponentMetadata about{.type = "Drift",
-                                                      .version = "1.0.0",
-                                                      .vendor = "test",
-                                                      .category = "controller",
-                                                      .description = "Moves a joint."};
-  explicit Drift(std::string name) : Controller(about, std::move(name)) {}
-  SetupResult<void> on_configure(robot::Resources& resources) override {
-    auto joint = resources.claim_joint("right_joint", CommandMode::position);
-    if (!joint) return tl::unexpected(joint.error());
-    joint_ = *joint;
-    return {};
-  }
-  Status on_activate(const component::CycleTime&) noexcept override {
-    at_ = joint_->reference().position;
-    return {};
-  }
+  static constexpr component::ComponentMetadata about = test::mover("Drift");
+  explicit Drift(std::string name) : JointMover(about, std::move(name)) {}
   Status on_execute(const component::CycleTime&) noexcept override {
     at_ += *speed * 1e-3;
     joint_->follow({at_, 0, 0});
@@ -57,10 +44,6 @@ class Drift final : public robot::Controller {
   [[nodiscard]] bool keeps_limits() const noexcept override { return true; }
 
   component::Parameter<double> speed{*this, "speed", {.initial = 0.1, .minimum = -1, .maximum = 1}};
-
- private:
-  robot::Joint* joint_ = nullptr;
-  double at_ = 0;
 };
 
 /// A recorded request to the controllers.

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/joint_mover.hpp"
 #include "app/robot_client.hpp"
 #include "app/tape_editor.hpp"
 #include "support/random.hpp"
@@ -31,33 +32,15 @@ using takt::test::TapeEditor;
 namespace {
 
 /// Moves a joint by its measured position.
-class Wheel final : public robot::Controller {
+class Wheel final : public test::JointMover {
  public:
-  static constexpr component::ComponentMetadata about{.type = "Wheel",
-                                                      .version = "1.0.0",
-                                                      .vendor = "test",
-                                                      .category = "controller",
-                                                      .description = "Moves a joint."};
-  explicit Wheel(std::string name) : Controller(about, std::move(name)) {}
-  SetupResult<void> on_configure(robot::Resources& resources) override {
-    auto joint = resources.claim_joint("right_joint", CommandMode::position);
-    if (!joint) return tl::unexpected(joint.error());
-    joint_ = *joint;
-    return {};
-  }
-  Status on_activate(const component::CycleTime&) noexcept override {
-    at_ = joint_->reference().position;
-    return {};
-  }
+  static constexpr component::ComponentMetadata about = test::mover("Wheel");
+  explicit Wheel(std::string name) : JointMover(about, std::move(name)) {}
   Status on_execute(const component::CycleTime&) noexcept override {
     at_ += 1e-3 * (0.5 - joint_->feedback().position);
     joint_->follow({at_, 0, 0});
     return {};
   }
-
- private:
-  robot::Joint* joint_ = nullptr;
-  double at_ = 0;
 };
 
 /// A recorded run: the wheel turns the right joint, and requests move the left one.

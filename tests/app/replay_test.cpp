@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/joint_mover.hpp"
 #include "app/robot_client.hpp"
 #include "support/random.hpp"
 #include "takt/app/error.hpp"
@@ -47,24 +48,15 @@ class UnevenClock final : public RunClock {
 };
 
 /// Moves a joint towards a sine by a gain.
-class Chaser final : public robot::Controller {
+class Chaser final : public test::JointMover {
  public:
-  static constexpr component::ComponentMetadata about{.type = "Chaser",
-                                                      .version = "1.0.0",
-                                                      .vendor = "test",
-                                                      .category = "controller",
-                                                      .description = "Chases a sine."};
-  explicit Chaser(std::string name) : Controller(about, std::move(name)) {}
-  SetupResult<void> on_configure(robot::Resources& resources) override {
-    auto joint = resources.claim_joint("right_joint", CommandMode::position);
-    if (!joint) return tl::unexpected(joint.error());
-    joint_ = *joint;
-    return {};
-  }
+  static constexpr component::ComponentMetadata about = test::mover("Chaser");
+  explicit Chaser(std::string name) : JointMover(about, std::move(name)) {}
   Status on_activate(const component::CycleTime& time) noexcept override {
     began_ = time.time;
-    from_ = at_ = joint_->reference().position;
-    return {};
+    const Status begun = JointMover::on_activate(time);
+    from_ = at_;
+    return begun;
   }
   Status on_execute(const component::CycleTime& time) noexcept override {
     const double target = from_ + 0.2 * std::sin(to_seconds(time.time - began_));
@@ -77,10 +69,8 @@ class Chaser final : public robot::Controller {
   component::Parameter<bool> breaks{*this, "breaks", {}};
 
  private:
-  robot::Joint* joint_ = nullptr;
   Time began_{};
   double from_ = 0;
-  double at_ = 0;
 };
 
 /// Random requests to the controllers of a robot: chasers are loaded, started, switched, set, failed, reset

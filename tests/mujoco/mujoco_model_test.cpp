@@ -155,6 +155,15 @@ TEST_CASE("bodies are found by name, stand where they are, and can be pushed") {
   mj_forward(&(*physics)->model(), &(*physics)->data());
   CHECK((*physics)->position(*ball)[0] == doctest::Approx(1 + 0.5 * 2).epsilon(2e-3));
   CHECK((*physics)->position(*ball)[2] == doctest::Approx(3).epsilon(1e-6));
+  const robot::Vector3 before = (*physics)->position(*ball);
+  (*physics)->push(*ball, {{std::nan(""), 0, 0}, {}});
+  (*physics)->push(-1, {{1, 0, 0}, {}});
+  (*physics)->push(99, {{1, 0, 0}, {}});
+  for (int i = 0; i < 2; ++i) (*physics)->step();  // bodies stand where the last step began
+  CHECK_FALSE((*physics)->diverged());
+  CHECK((*physics)->position(*ball)[0] > before[0]);
+  CHECK((*physics)->position(99) == robot::Vector3{});
+  CHECK((*physics)->position(-1) == robot::Vector3{});
   const auto none = (*physics)->body("cube");
   REQUIRE_FALSE(none);
   CHECK(none.error().message == "the model has no body cube; it has world, ball");

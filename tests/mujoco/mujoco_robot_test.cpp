@@ -17,6 +17,7 @@
 #include "takt/component/connection.hpp"
 #include "takt/controllers/force_torque_broadcaster.hpp"
 #include "takt/controllers/forward.hpp"
+#include "takt/controllers/gpio.hpp"
 #include "takt/controllers/gripper.hpp"
 #include "takt/controllers/holonomic_drive.hpp"
 #include "takt/drives/registry.hpp"
@@ -301,21 +302,29 @@ TEST_CASE("a base on omni wheels goes where it is told, and its odometry agrees 
   CHECK(rig.manager->supervisor().state() == robot::RobotState::ready);
 }
 
-TEST_CASE("an actuator of no joint of the robot is a command, and returns to what is safe") {
+TEST_CASE("an actuator of no joint of the robot is a command, and holds its last value in silence") {
   const ModelFile model(
       std::string(takt::test::pendulum) +
-          R"(<body><joint name="valve" axis="0 0 1"/><geom type="box" size="0.1 0.1 0.1"/></body>)",
+          R"(<body><joint name="valve" axis="0 0 1" damping="20"/><geom type="box" size="0.1 0.1 0.1"/></body>)",
       R"(<actuator><position name="valve" joint="valve" kp="50"/></actuator>)");
   robot::RobotDescription robot = shipped("odrive_arm");
   robot.joints.resize(1);
   robot.groups.clear();
   robot.joints[0].name = "swing";
   Rig rig(robot, model.path());
-  const auto all = rig.manager->interfaces();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [](const auto& info) { return info.name == "physics/valve"; });
-  REQUIRE(found != all.end());
-  CHECK(found->is_command);
+  auto io = rig.start<controllers::GpioController>("io", {{"outputs", "physics/valve"}, {"timeout", 0.1}});
+  Client<controllers::SignalValues> client;
+  const auto connection = component::connect(client.out, io->commands.port());
+  REQUIRE(connection);
+  rig.make_ready();
+  mjModel& world = rig.physics->model();
+  const double& valve = rig.physics->data().qpos[world.jnt_qposadr[mj_name2id(&world, mjOBJ_JOINT, "valve")]];
+  CHECK(valve == Approx(0));
+  controllers::SignalValues open{.count = 1};
+  open.values[0] = 0.5;
+  client.out.write(open, rig.now);
+  rig.run(3);
+  CHECK(valve == Approx(0.5).epsilon(0.05));
 }
 
 TEST_CASE("two runs give the same numbers to the last bit") {

@@ -238,6 +238,16 @@ TEST_CASE("along paths whose own jerk steps between its limits, they are exceede
   MESSAGE("at worst exceeded by ", worst, ", on average ", sum / static_cast<double>(count));
 }
 
+TEST_CASE("a step of the path's jerk in the last microseconds of a period is seen") {
+  // The hundredth path exceeded a limit by 39 %: its jerk stepped 5 us before the end of a period.
+  std::mt19937_64 random(276'941'287 * 0x9e3779b97f4a7c15u + 92);
+  for (std::size_t n = 0; n < 100; ++n) {
+    const auto limits = any_joint_limits(random);
+    const PointToPoint<> path = any_jerk_limited(random, limits);
+    REQUIRE(travel(path, random, limits, milliseconds(n % 2 == 0 ? 1 : 5)) <= 0.04);
+  }
+}
+
 TEST_CASE("near the end of a move at its limits, no request speeds the path up or exceeds limits unsaid") {
   auto random = test::generator(89);
   for (std::size_t n = 0; n < test::count(200, 10); ++n) {

@@ -27,7 +27,7 @@
 // include this. Measured at 1 kHz and 200 Hz over random motions that touch their limits: less than 0.2 %
 // along splines with some waypoints a second. Where waypoints are a few periods apart, it is up to 3 %. If
 // the path's own jerk steps between its limits, the worst period of a motion exceeds them by 0.01 % on
-// average. Several steps in one period are worst. The worst of 18 200 motions exceeds them by 2.1 %. These
+// average. Several steps in one period are worst. The worst of 30 100 motions exceeds them by 2.1 %. These
 // are samples, not bounds: more motions find slightly more. A speed that does not rise exceeds the larger of
 // itself and its target by at most 0.1 %.
 //

@@ -95,6 +95,8 @@ class MujocoPhysics::World {
     if (!diverged) take_states();
   }
 
+  [[nodiscard]] bool has_body(int body) const noexcept { return body >= 0 && body < model->nbody; }
+
   std::unique_ptr<mjModel, FreeModel> model;
   std::unique_ptr<mjData, FreeData> data;
   Duration step_time{};
@@ -175,10 +177,12 @@ SetupResult<int> MujocoPhysics::body(std::string_view name) const {
                   names_of(*world_->model, mjOBJ_BODY, static_cast<int>(world_->model->nbody)));
 }
 robot::Vector3 MujocoPhysics::position(int body) const noexcept {
+  if (!world_->has_body(body)) return {};
   const mjtNum* const at = world_->data->xpos + 3 * body;
   return {at[0], at[1], at[2]};
 }
 void MujocoPhysics::push(int body, const robot::Wrench& wrench) noexcept {
+  if (!world_->has_body(body) || !robot::is_finite(wrench)) return;
   mjtNum* const applied = world_->data->xfrc_applied + 6 * body;
   std::copy(wrench.force.begin(), wrench.force.end(), applied);
   std::copy(wrench.torque.begin(), wrench.torque.end(), applied + 3);

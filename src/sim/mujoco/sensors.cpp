@@ -90,7 +90,8 @@ void MujocoSensors::find_scalars() {
 void MujocoSensors::find_commands() {
   for (int i = 0; i < model_->nu; ++i) {
     const std::string name = name_in(*model_, mjOBJ_ACTUATOR, i);
-    if (!name.empty() && !is_drive_[static_cast<std::size_t>(i)]) commands_.push_back({"physics/" + name, i});
+    if (!name.empty() && !is_drive_[static_cast<std::size_t>(i)])
+      commands_.push_back({"physics/" + name, i, data_->ctrl[i]});
   }
 }
 

@@ -53,7 +53,7 @@ class MujocoSensors final : public robot::Device {
   struct Command {
     std::string name;
     int actuator = 0;
-    double value = 0;
+    double value = 0;  ///< at first as in the model
     bool driven = false;
   };
 
