@@ -58,8 +58,8 @@ class MujocoPhysics final : public JointPhysics {
 
   /// A body of the model by its name. Errors: bad_physics.
   [[nodiscard]] SetupResult<int> body(std::string_view name) const;
-  /// The place of a body's frame in the world at the begin of the last step, m; zeros for a body that the
-  /// model does not have.
+  /// The place of a body's frame in the world, m, where the last step began. Zeros for a body that the model
+  /// does not have.
   [[nodiscard]] robot::Vector3 position(int body) const noexcept;
   /// From now on, a force (N) and a torque (N m) act on a body at its centre of mass, in the world's frame.
   /// NaN, infinity, and a body that the model does not have change nothing.
