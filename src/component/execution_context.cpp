@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "rt/traced.hpp"
+
 namespace takt::component {
 
 ExecutionContext::ExecutionContext(ContextConfig config) : config_(std::move(config)) {
@@ -208,10 +210,11 @@ void ExecutionContext::execute() noexcept {
 }
 
 void ExecutionContext::execute(Slot& slot, const CycleTime& time) noexcept {
-  const rt::TraceScope span(tracer_, slot.row.component->name_id());
-  if (slot.row.placement.budget > Duration(0) && clock_ != nullptr) return execute_with_budget(slot, time);
-  ++slot.row.executions;
-  if (const Status status = slot.row.component->on_execute(time); !status) failed(slot, status.error());
+  rt::traced(tracer_, slot.row.component->name_id(), [&] {
+    if (slot.row.placement.budget > Duration(0) && clock_ != nullptr) return execute_with_budget(slot, time);
+    ++slot.row.executions;
+    if (const Status status = slot.row.component->on_execute(time); !status) failed(slot, status.error());
+  });
 }
 
 void ExecutionContext::execute_with_budget(Slot& slot, const CycleTime& time) noexcept {
@@ -235,9 +238,10 @@ void ExecutionContext::state_update() noexcept {
     CycleTime time = base;
     time.period = config_.period * slot.row.placement.divisor;
     at_.store(slot.row.component, std::memory_order_relaxed);
-    const rt::TraceScope span(tracer_, slot.row.component->name_id());
-    if (const Status status = slot.row.component->on_state_update(time); !status)
-      failed(slot, status.error());
+    rt::traced(tracer_, slot.row.component->name_id(), [&] {
+      if (const Status status = slot.row.component->on_state_update(time); !status)
+        failed(slot, status.error());
+    });
   }
   at_.store(nullptr, std::memory_order_relaxed);
   ++index_;

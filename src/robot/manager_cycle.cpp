@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "robot/manager_parts.hpp"
+#include "rt/traced.hpp"
 
 namespace takt::robot {
 
@@ -63,12 +64,11 @@ void Manager::begin(Time now, Duration measured, std::uint64_t missed) noexcept 
   ++cycle_;
   controllers_.begin_boundary(now, measured);
   device_context_.transitions(now, measured);
-  read_devices();
-  judge(missed);
+  rt::traced(tracer_, steps_.read, [this] { read_devices(); });
+  rt::traced(tracer_, steps_.judge, [&] { judge(missed); });
 }
 
 void Manager::judge(std::uint64_t missed) noexcept {
-  const rt::TraceScope span(tracer_, steps_.judge);
   for (Joint& joint : joints_) {
     keep_finite(feedback_[joint.index_], supervisor_.feedback()[joint.index_]);
     // A joint in another mode has no position to keep.
@@ -102,7 +102,6 @@ void Manager::move_mimics() noexcept {
 }
 
 void Manager::read_devices() noexcept {
-  const rt::TraceScope span(tracer_, steps_.read);
   device_context_.execute();
   const bool any_failed = device_context_.settle();
   for (DeviceRow& row : devices_) {
@@ -182,22 +181,20 @@ void Manager::resume() noexcept {
 // ---- 3 switch, 4 control ----
 
 void Manager::control() noexcept {
-  apply_requests();
-  execute_controllers();
-  protect_commands();
-  move_joints();
+  rt::traced(tracer_, steps_.switching, [this] { apply_requests(); });
+  rt::traced(tracer_, steps_.control, [this] { execute_controllers(); });
+  rt::traced(tracer_, steps_.protect, [this] { protect_commands(); });
+  rt::traced(tracer_, steps_.limit, [this] { move_joints(); });
   const bool moving = std::ranges::any_of(joints_, [](const Joint& joint) { return joint.stop_.moving(); });
   supervisor_.settle(moving);
 }
 
 void Manager::apply_requests() noexcept {
-  const rt::TraceScope span(tracer_, steps_.switching);
   controllers_.apply_requests();
   if (pending_ != nullptr) continue_switch();
 }
 
 void Manager::execute_controllers() noexcept {
-  const rt::TraceScope span(tracer_, steps_.control);
   controllers_.execute();
   settle_failures();
 }
@@ -392,7 +389,6 @@ void Manager::emit(ManagerEvent::Kind kind, const component::Component& componen
 // ---- 5 limit, 6 protect ----
 
 void Manager::move_joints() noexcept {
-  const rt::TraceScope span(tracer_, steps_.limit);
   for (Joint& joint : joints_) move(joint);
   if (!has_blame_) return;
   has_blame_ = false;
@@ -465,7 +461,6 @@ void Manager::blame(std::uint16_t owner) noexcept {
 }
 
 void Manager::protect_commands() noexcept {
-  const rt::TraceScope span(tracer_, steps_.protect);
   for (CommandCell& cell : cells_) {
     if (cell.value == nullptr) continue;
     if (*cell.driven) {
@@ -487,24 +482,24 @@ void Manager::protect_commands() noexcept {
 // ---- 7 write, 8 publish ----
 
 void Manager::write() noexcept {
-  const rt::TraceScope span(tracer_, steps_.write);
-  const bool clears = supervisor_.clears_faults();
-  for (const Joint& joint : joints_) {
-    const MotionState& reference = joint.reference_;
-    commands_[joint.index_] = {reference.position,
-                               reference.velocity,
-                               reference.acceleration,
-                               supervisor_.powers(joint.index_),
-                               clears,
-                               joint.sent_mode_,
-                               joint.effort_};
-  }
-  device_context_.state_update();
+  rt::traced(tracer_, steps_.write, [this] {
+    const bool clears = supervisor_.clears_faults();
+    for (const Joint& joint : joints_) {
+      const MotionState& reference = joint.reference_;
+      commands_[joint.index_] = {reference.position,
+                                 reference.velocity,
+                                 reference.acceleration,
+                                 supervisor_.powers(joint.index_),
+                                 clears,
+                                 joint.sent_mode_,
+                                 joint.effort_};
+    }
+    device_context_.state_update();
+  });
 }
 
 void Manager::publish() noexcept {
-  const rt::TraceScope span(tracer_, steps_.publish);
-  controllers_.state_update();
+  rt::traced(tracer_, steps_.publish, [this] { controllers_.state_update(); });
 }
 
 }  // namespace takt::robot

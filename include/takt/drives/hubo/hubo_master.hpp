@@ -344,6 +344,8 @@ class HuboBoardMaster {
   }
 
   [[nodiscard]] std::optional<can::hubo::Command> next_step() noexcept {
+    // A board that runs needs no command: so in nearly every cycle.
+    if (has_run_ && !any([](const Motor& motor) { return !motor.status.running(); })) return std::nullopt;
     if (any([](const Motor& motor) { return motor.status.running(); })) has_run_ = true;
     if (must_initialise()) {
       ++initialises_;
