@@ -67,7 +67,7 @@ class TerminalTest(DriveTest):
             return (told(terminal) or [""])[-1]
 
         # Measured of commanded. A machine that pauses may drive the vehicle all the way between two lines.
-        moving = re.compile("driving +[0-9.]+ of [0-9.]*[1-9] m/s, ")
+        moving = re.compile(r"driving +-?[0-9.]+ of (?!0\.00 )[0-9.]+ m/s, ")
         for _ in range(20):
             self.drive_some_way(terminal.type, situation)
             if any(moving.match(piece) for piece in pieces(terminal)):
