@@ -50,9 +50,14 @@ SetupResult<std::vector<std::string>> interfaces_of(const robot::RobotDescriptio
 
 SetupResult<std::unique_ptr<Devices>> Devices::create(const robot::RobotDescription& robot,
                                                       const DeviceOptions& options) {
+  if (robot.devices == robot::DeviceVariant::recorded && !options.simulate) {
+    return fail(Errc::bad_description, "the devices of robot " + robot.name + " are the recording " +
+                                           robot.recording + ", which app::replay() and takt run play");
+  }
   auto space = robot::ActuatorSpace::create(robot);
   if (!space) return tl::unexpected<SetupError>(std::move(space.error()));
-  auto interfaces = interfaces_of(robot, options.simulate, options.buses);
+  const bool is_simulated = options.simulate || robot.devices == robot::DeviceVariant::simulated;
+  auto interfaces = interfaces_of(robot, is_simulated, options.buses);
   if (!interfaces) return tl::unexpected<SetupError>(std::move(interfaces.error()));
   for (std::size_t i = 0; i < std::min(interfaces->size(), options.ports.size()); ++i) {
     if (options.ports[i] != nullptr) (*interfaces)[i] = own_port;

@@ -56,12 +56,22 @@ class TapeClock final : public RunClock {
 /// Devices that give what was read, and compare what is written.
 class TapeDevices final : public robot::Hardware {
  public:
-  TapeDevices(TapeReader& tape, const robot::RobotDescription& robot, ReplayResult& result)
-      : tape_(&tape), robot_(&robot), result_(&result) {}
+  TapeDevices(TapeReader& tape, const robot::RobotDescription& robot, std::span<TapedDevice> further,
+              ReplayResult& result)
+      : tape_(&tape), robot_(&robot), result_(&result) {
+    for (TapedDevice& device : further) further_.push_back(std::make_unique<TapeDevice>(std::move(device)));
+  }
+  /// Sensors and other devices besides the drives.
+  [[nodiscard]] std::vector<robot::Device*> further() const {
+    std::vector<robot::Device*> list;
+    for (const auto& device : further_) list.push_back(device.get());
+    return list;
+  }
 
   void read(Time, std::span<robot::JointFeedback> feedback) noexcept override {
     if (const TapedCycle* cycle = tape_->present()) {
       std::ranges::copy(cycle->readings, feedback.begin());
+      give_further(*cycle);
       return;
     }
     // So that the robot is down soon.
@@ -73,6 +83,7 @@ class TapeDevices final : public robot::Hardware {
     bool differs = false;
     for (std::size_t i = 0; i < commands.size(); ++i)
       differs = compare(*cycle, i, taped(commands[i]), cycle->commands[i]) || differs;
+    differs = compare_outputs(*cycle) || differs;
     result_->differing += differs ? 1 : 0;
     ++result_->cycles;
   }
@@ -101,9 +112,34 @@ class TapeDevices final : public robot::Hardware {
     if (!result_->difference) result_->difference = found;
     return found.has_value();
   }
+  /// The drives are the first device that is read. So the others get their readings in time.
+  void give_further(const TapedCycle& cycle) {
+    std::span rest(cycle.sensors);
+    for (std::size_t i = 0; i < further_.size(); ++i) {
+      const std::size_t count = further_[i]->taped().readings.size();
+      further_[i]->give((cycle.inputs.devices >> i & 1) != 0, rest.first(count));
+      rest = rest.subspan(count);
+    }
+  }
+  bool compare_outputs(const TapedCycle& cycle) {
+    bool differs = false;
+    auto expected = cycle.outputs.begin();
+    for (const auto& device : further_) {
+      for (std::size_t i = 0; i < device->taped().outputs.size(); ++i, ++expected) {
+        const double value = device->output(i);
+        if (std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(*expected)) continue;
+        differs = true;
+        if (result_->difference) continue;
+        const std::string& name = device->taped().outputs[i].name;
+        result_->difference = {cycle.inputs.cycle, cycle.due, {}, name, value, *expected};
+      }
+    }
+    return differs;
+  }
 
   TapeReader* tape_;
   const robot::RobotDescription* robot_;
+  std::vector<std::unique_ptr<TapeDevice>> further_;
   ReplayResult* result_;
 };
 
@@ -280,8 +316,9 @@ SetupResult<void> check_same_robot(const record::Metadata& metadata, const robot
 }  // namespace
 
 std::string ReplayDifference::text() const {
-  return fmt::format("cycle {} at {:.6f} s, joint {}: {} {}, recorded {}", cycle, to_seconds(time - Time{}),
-                     joint, field, value, expected);
+  const std::string where = joint.empty() ? "output " : "joint " + joint + ": ";
+  return fmt::format("cycle {} at {:.6f} s, {}{} {}, recorded {}", cycle, to_seconds(time - Time{}), where,
+                     field, value, expected);
 }
 
 SetupResult<ReplayResult> replay(record::Reader& recording, ReplayOptions options) {
@@ -297,16 +334,19 @@ SetupResult<ReplayResult> replay(record::Reader& recording, ReplayOptions option
   const robot::RobotDescription description = *options.robot;
   std::vector<record::Reader*> files{&recording};
   files.insert(files.end(), options.further_files.begin(), options.further_files.end());
-  TapeReader tape(std::move(files), description);
+  auto further = parse_devices(recording.metadata().devices);
+  if (!further) return tl::unexpected<SetupError>(std::move(further.error()));
+  TapeReader tape(std::move(files), description, *further);
   if (tape.next() == nullptr) {
     if (tape.failure()) return tl::unexpected<SetupError>(*tape.failure());
     return fail(Errc::not_replayable, "the recording has no cycles of devices");
   }
   TapeClock clock(tape);
   ReplayResult result;
-  TapeDevices devices(tape, description, result);
+  TapeDevices devices(tape, description, *further, result);
   options.options.clock = &clock;
   options.options.hardware = &devices;
+  options.options.further_devices = devices.further();
   options.options.drain_in_cycle = true;
   options.options.port.reset();
   options.options.serve_at.clear();

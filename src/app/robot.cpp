@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "app/loop_recorder.hpp"
 #include "app/state_watch.hpp"
 #include "app/tape.hpp"
+#include "app/variable_tap.hpp"
 #include "takt/app/error.hpp"
 #include "takt/app/shared_joints.hpp"
 #include "takt/controllers/registry.hpp"
@@ -160,13 +162,14 @@ struct Robot::Parts {
       for (std::size_t bus = 0; bus < description.buses.size(); ++bus)
         description.buses[bus].interface = devices->interface_of(bus);
     }
-    if (auto opened = open_recording(); !opened) return opened;
     observers.add(watch);
-    robot::Hardware& hardware = taped ? *taped : *options.hardware;
-    loop.emplace(*options.clock, description, hardware, channels, observers, &tracer);
+    robot::Hardware* hardware = options.hardware;
+    if (!options.recording.empty()) hardware = &taped.emplace(*hardware, options.clock->now());
+    loop.emplace(*options.clock, description, *hardware, channels, observers, &tracer);
     traces.emplace(tracer, description.name);
     auto opened = add_devices();
     if (opened) opened = load_controllers();
+    if (opened) opened = open_recording();
     // From here on: a replay loads the controllers of the description itself.
     loop->manager().context().set_witness(&observers);
     if (opened) opened = open_live();
@@ -178,6 +181,7 @@ struct Robot::Parts {
 
   record::Metadata recording_metadata() {
     record::Metadata metadata = describe_recording(description, options.created);
+    if (!options.further_devices.empty()) metadata.devices = to_json(device_tap->devices());
     if (options.drain_in_cycle) return metadata;  // in virtual time, equal runs give equal files
     using std::chrono::system_clock;
     const auto unix_time = std::chrono::duration_cast<Duration>(system_clock::now().time_since_epoch());
@@ -191,13 +195,35 @@ struct Robot::Parts {
     if (!options.overwrite && is_file(path)) {
       return fail(Errc::recording_exists, path + " exists, and the option overwrite is not set");
     }
+    if (options.further_devices.size() > max_taped_devices) {
+      return fail(Errc::bad_description, fmt::format("{} further devices, at most {} can be recorded",
+                                                     options.further_devices.size(), max_taped_devices));
+    }
+    device_tap.emplace(loop->manager(), options.further_devices);
     record::RecorderOptions how = options.recorder;
-    const std::size_t first_topic = how.topics.size();
-    for (record::Topic& topic : tape::topics()) how.topics.push_back(std::move(topic));
+    const auto add = [&how](std::vector<record::Topic> topics) {
+      const std::size_t first = how.topics.size();
+      std::ranges::move(topics, std::back_inserter(how.topics));
+      return first;
+    };
+    const std::size_t first_topic = add(tape::topics());
+    static_cast<void>(add(device_tap->topics()));
+    std::size_t first_variable = 0;
+    if (!options.recorded_variables.empty()) {
+      auto made = VariableTap::create(loop->manager(), options.recorded_variables);
+      if (!made) return tl::unexpected<SetupError>(std::move(made.error()));
+      variables = std::move(*made);
+      first_variable = add(variables->topics());
+    }
     auto created = record::Recorder::create(path, recording_metadata(), how);
     if (!created) return tl::unexpected<SetupError>(std::move(created.error()));
     recorder = std::move(*created);
-    observers.add(taped.emplace(*options.hardware, *recorder, first_topic, options.clock->now()));
+    taped->record_to(*recorder, first_topic, *device_tap);
+    observers.add(*taped);
+    if (variables) {
+      variables->record_to(recorder->loop(), first_variable);
+      observers.add(*variables);
+    }
     observers.add(loop_recorder.emplace(description, recorder->loop(), devices.get()));
     if (options.drain_in_cycle) {
       observers.add(drain.emplace(*recorder));
@@ -325,7 +351,9 @@ struct Robot::Parts {
   Observers observers;
   StateWatch watch;
   std::unique_ptr<record::Recorder> recorder;
+  std::optional<DeviceTap> device_tap;
   std::optional<TapeRecorder> taped;
+  std::shared_ptr<VariableTap> variables;
   std::optional<LoopRecorder> loop_recorder;
   std::optional<CycleDrain> drain;
   ComponentLibrary library;

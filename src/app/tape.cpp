@@ -54,7 +54,10 @@ std::vector<record::Topic> topics() {
 }  // namespace tape
 
 void TapeRecorder::on_inputs(const motion::LoopInputs& inputs) noexcept {
-  const TapedInputs all{now_, inputs.cycle, inputs.requests,
+  const TapedInputs all{now_,
+                        inputs.cycle,
+                        devices_->record_readings(*lane_, first_ + tape::count, now_),
+                        inputs.requests,
                         inputs.shut_down ? std::uint8_t{1} : std::uint8_t{0},
                         inputs.reset ? std::uint8_t{1} : std::uint8_t{0}};
   lane_->sample(first_ + tape::inputs, now_, {reinterpret_cast<const std::uint8_t*>(&all), sizeof(all)});

@@ -8,14 +8,18 @@
 //   /requests        takt/msg/Request: records of motion/request_message.hpp, as the loop could take them
 //   /controllers/requests    takt/msg/ControllerRequest: loads, switches, ... as JSON, when they took effect
 //   /controllers/parameters  takt/msg/ParameterChange: who set which values, as JSON, likewise
+//
+// The topics of further devices (app/tape_devices.hpp) and of variables (app/variable_tap.hpp) follow.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "app/tape_devices.hpp"
 #include "takt/component/boundary_calls.hpp"
 #include "takt/core/fields.hpp"
 #include "takt/motion/loop.hpp"
@@ -59,11 +63,12 @@ struct TapedCommand {
 struct TapedInputs {
   Time time{};
   std::uint64_t cycle = 0;
+  std::uint64_t devices = 0;  ///< a bit for each further device that was active
   std::uint32_t requests = 0;
   std::uint8_t shut_down = 0;
   std::uint8_t reset = 0;
 
-  TAKT_FIELDS(TapedInputs, time, cycle, requests, shut_down, reset)
+  TAKT_FIELDS(TapedInputs, time, cycle, devices, requests, shut_down, reset)
 };
 
 /// A request of app/controller_commands.hpp in a recording; its JSON follows as text.
@@ -81,20 +86,24 @@ namespace tape {
 enum Topic : std::size_t { read, write, inputs, requests, controllers, parameters };
 inline constexpr const char* names[] = {"/devices/read", "/devices/write",        "/loop/inputs",
                                         "/requests",     "/controllers/requests", "/controllers/parameters"};
+inline constexpr std::size_t count = std::size(names);
 [[nodiscard]] std::vector<record::Topic> topics();
 }  // namespace tape
 
 /// Puts a run on the tape. Real-time safe after construction, except hand_over().
 class TapeRecorder final : public robot::Hardware, public motion::LoopObserver {
  public:
-  /// Reads and writes through `hardware`. `first_topic`: the index of tape::read. `now`: before the first
-  /// cycle. Everything must outlive this.
-  TapeRecorder(robot::Hardware& hardware, record::Recorder& recorder, std::size_t first_topic, Time now)
-      : hardware_(&hardware),
-        lane_(&recorder.loop()),
-        server_(&recorder.server()),
-        first_(first_topic),
-        now_(now) {}
+  /// Reads and writes through `hardware`, which must outlive this. `now`: before the first cycle.
+  TapeRecorder(robot::Hardware& hardware, Time now) : hardware_(&hardware), now_(now) {}
+
+  /// Call it before the first cycle. `first_topic`: the index of tape::read; the topics of `devices` follow
+  /// those of the tape. All must outlive this.
+  void record_to(record::Recorder& recorder, std::size_t first_topic, const DeviceTap& devices) {
+    lane_ = &recorder.loop();
+    server_ = &recorder.server();
+    first_ = first_topic;
+    devices_ = &devices;
+  }
 
   void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override {
     hardware_->read(now, feedback);
@@ -105,6 +114,7 @@ class TapeRecorder final : public robot::Hardware, public motion::LoopObserver {
   void write(Time now, std::span<const JointCommand> commands) noexcept override {
     lane_->samples<TapedCommand>(first_ + tape::write, now, commands.size(),
                                  [&](std::size_t i) noexcept { return taped(commands[i]); });
+    devices_->record_outputs(*lane_, first_ + tape::count, now);
     hardware_->write(now, commands);
   }
   [[nodiscard]] robot::HardwareCounters counters() const noexcept override { return hardware_->counters(); }
@@ -126,9 +136,10 @@ class TapeRecorder final : public robot::Hardware, public motion::LoopObserver {
 
  private:
   robot::Hardware* hardware_;
-  record::Lane* lane_;
-  record::Lane* server_;
-  std::size_t first_;
+  record::Lane* lane_ = nullptr;
+  record::Lane* server_ = nullptr;
+  const DeviceTap* devices_ = nullptr;
+  std::size_t first_ = 0;
   Time now_;
   std::uint64_t cycle_ = 0;   ///< the present one, or the next one
   bool is_in_cycle_ = false;  ///< its controllers are next

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 #include <variant>
 
@@ -34,6 +35,17 @@ bool are_valid(const TapedInputs& inputs) {
 
 }  // namespace
 
+TapeReader::TapeReader(std::vector<record::Reader*> files, const robot::RobotDescription& robot,
+                       std::span<const TapedDevice> devices)
+    : files_(std::move(files)), robot_(&robot) {
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    for (const TapedDevice::Reading& each : devices[i].readings)
+      sensors_.push_back({std::string(sensor_topics) + each.name, record::MessageForm(each.layout()), i});
+    for (const TapedDevice::Output& each : devices[i].outputs)
+      outputs_.push_back({std::string(output_topics) + each.name, record::MessageForm::of<double>(), i});
+  }
+}
+
 const TapedCycle* TapeReader::next() {
   cycle_.reset();
   if (failure_ || !has_cycle() || !is_whole()) return nullptr;
@@ -48,6 +60,7 @@ const TapedCycle* TapeReader::next() {
   cycle.inputs = inputs_.front().value;
   cycle.readings = std::move(*readings);
   cycle.commands = std::move(writes_.front().value);
+  take_further_values(cycle);
   while (!changes_.empty() && changes_.front().at.cycle == number_) {
     request_bytes_ -= bytes_of(changes_.front());
     cycle.changes.push_back(std::move(changes_.front()));
@@ -79,6 +92,19 @@ void TapeReader::end() noexcept {
   cycles_.clear();
 }
 
+void TapeReader::take_further_values(TapedCycle& cycle) {
+  for (Channel& channel : sensors_) {
+    std::vector<std::uint8_t>& value = cycle.sensors.emplace_back();
+    if ((cycle.inputs.devices >> channel.device & 1) == 0) continue;
+    value = std::move(channel.values.front().value);
+    channel.values.pop_front();
+  }
+  for (Channel& channel : outputs_) {
+    std::memcpy(&cycle.outputs.emplace_back(), channel.values.front().value.data(), sizeof(double));
+    channel.values.pop_front();
+  }
+}
+
 void TapeReader::refuse(std::string why) {
   if (!failure_) failure_ = SetupError{Errc::not_replayable, std::move(why)};
   end();
@@ -87,7 +113,10 @@ void TapeReader::refuse(std::string why) {
 /// Reads until all parts of a cycle are there. Returns false at the end of the tape.
 bool TapeReader::has_cycle() {
   const auto ahead = [this] {
-    return std::max({reads_.size(), writes_.size(), inputs_.size(), cycles_.size()});
+    std::size_t most = std::max({reads_.size(), writes_.size(), inputs_.size(), cycles_.size()});
+    for (const Channel& channel : sensors_) most = std::max(most, channel.values.size());
+    for (const Channel& channel : outputs_) most = std::max(most, channel.values.size());
+    return most;
   };
   const auto whole = [this] {
     return std::min({reads_.size(), writes_.size(), inputs_.size(), cycles_.size()});
@@ -117,6 +146,20 @@ bool TapeReader::is_whole() {
   }
   if (lacks(reads_, "readings") || lacks(writes_, "commands") || lacks(cycles_, "times")) return false;
   if (!are_valid(inputs)) refuse(fmt::format("cycle {}: the inputs are invalid", number_));
+  return !failure_ && has_further_values(first);
+}
+
+/// Whether each active device has its values of the cycle at `time`. If not, names the topic.
+bool TapeReader::has_further_values(Time time) {
+  const auto check = [&](const Channel& channel, bool is_expected) {
+    const bool is_there = !channel.values.empty() && channel.values.front().time <= time;
+    const bool is_right = is_there && channel.values.front().time == time;
+    if (is_there == is_expected && is_right == is_expected) return;
+    refuse(fmt::format("the recording lacks {} of cycle {}", channel.topic, number_));
+  };
+  for (const Channel& channel : sensors_)
+    check(channel, (inputs_.front().value.devices >> channel.device & 1) != 0);
+  for (const Channel& channel : outputs_) check(channel, true);
   return !failure_;
 }
 
@@ -165,11 +208,24 @@ bool TapeReader::take(const record::SampleRecord& record) {
   }
   if (record.topic == tape::names[tape::controllers] || record.topic == tape::names[tape::parameters])
     return take_change(reader);
+  if (Channel* channel = find(record.topic)) return take_value(*channel, record);
   if (record.topic != tape::names[tape::requests]) return true;
   const auto bytes = reader.array(reader.length(1), 1);
   requests_.emplace_back(bytes.begin(), bytes.end());
   request_bytes_ += bytes.size();
   return reader.ok();
+}
+
+TapeReader::Channel* TapeReader::find(std::string_view topic) {
+  std::vector<Channel>& channels = topic.starts_with(sensor_topics) ? sensors_ : outputs_;
+  const auto found = std::ranges::find(channels, topic, &Channel::topic);
+  return found == channels.end() ? nullptr : &*found;
+}
+
+bool TapeReader::take_value(Channel& channel, const record::SampleRecord& record) {
+  record::CdrReader reader(record.message);
+  channel.values.push_back({record.time, std::vector<std::uint8_t>(channel.form.size())});
+  return channel.form.read(reader, std::span(channel.values.back().value));
 }
 
 bool TapeReader::take_change(record::CdrReader& reader) {

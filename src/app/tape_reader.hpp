@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,14 +33,16 @@ struct TapedCycle {
   std::vector<robot::JointFeedback> readings;
   std::vector<TapedCommand> commands;
   std::vector<TapedChange> changes;
+  std::vector<std::vector<std::uint8_t>> sensors;  ///< of all devices; empty ones of a device without a bit
+  std::vector<double> outputs;                     ///< of all devices
 };
 
 /// The parts of a cycle come interleaved in the file. Each waits there for the others of its cycle.
 class TapeReader {
  public:
-  /// `files`: of one recording, at least one, in order. `robot` names the joints. All must outlive this.
-  TapeReader(std::vector<record::Reader*> files, const robot::RobotDescription& robot)
-      : files_(std::move(files)), robot_(&robot) {}
+  /// `files`: of one recording, at least one, in order. `robot` names the joints. Both must outlive this.
+  TapeReader(std::vector<record::Reader*> files, const robot::RobotDescription& robot,
+             std::span<const TapedDevice> devices);
 
   /// The next whole cycle; null at the end of the tape, or after failure(). Valid until the next call.
   [[nodiscard]] const TapedCycle* next();
@@ -64,15 +67,26 @@ class TapeReader {
   };
   template <class T>
   using Parts = std::deque<Part<T>>;
+  /// The values of a further topic.
+  struct Channel {
+    std::string topic;
+    record::MessageForm form;
+    std::size_t device;
+    Parts<std::vector<std::uint8_t>> values{};
+  };
 
   [[nodiscard]] bool pull();
   [[nodiscard]] bool has_cycle();
   [[nodiscard]] bool is_whole();
+  [[nodiscard]] bool has_further_values(Time time);
+  void take_further_values(TapedCycle& cycle);
   [[nodiscard]] std::optional<std::vector<robot::JointFeedback>> to_readings(
       const std::vector<TapedFeedback>& taped);
   void take(const record::CycleRecord& record);
   [[nodiscard]] bool take(const record::SampleRecord& record);
   [[nodiscard]] bool take_change(record::CdrReader& reader);
+  [[nodiscard]] Channel* find(std::string_view topic);
+  [[nodiscard]] static bool take_value(Channel& channel, const record::SampleRecord& record);
   template <class T>
   [[nodiscard]] bool take_list(const record::MessageForm& form, const record::SampleRecord& record,
                                Parts<std::vector<T>>& parts) const;
@@ -88,6 +102,8 @@ class TapeReader {
   Parts<std::vector<TapedCommand>> writes_;
   Parts<TapedInputs> inputs_;
   Parts<record::Cycle> cycles_;
+  std::vector<Channel> sensors_;
+  std::vector<Channel> outputs_;
   std::deque<std::vector<std::uint8_t>> requests_;
   std::deque<TapedChange> changes_;
   TapedControllerRequest last_change_;

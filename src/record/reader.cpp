@@ -93,6 +93,8 @@ SetupResult<bool> Reader::Messages::begin_own() {
   metadata = std::move(*parsed);
   if (const auto entry = found->second.find("description"); entry != found->second.end())
     metadata.description = entry->second;
+  if (const auto entry = found->second.find("devices"); entry != found->second.end())
+    metadata.devices = entry->second;
   own_.emplace(metadata);
   first_ = first ? *first : nullptr;
   is_first_taken_ = !first || first_ == nullptr;

@@ -44,6 +44,7 @@ void RecordingMessages::define(const Metadata& metadata, std::span<const Topic> 
   definitions_.metadata.push_back({recording_metadata, {{"recording", to_json(metadata)}}});
   if (!metadata.description.empty())
     definitions_.metadata.back().entries.emplace("description", metadata.description);
+  if (!metadata.devices.empty()) definitions_.metadata.back().entries.emplace("devices", metadata.devices);
 
   const auto schema = [&](std::string name, std::string text) {
     const auto id = static_cast<std::uint16_t>(definitions_.schemas.size() + 1);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <tuple>
@@ -25,6 +26,12 @@ using json::Value;
 
 constexpr std::size_t max_controllers = 64;
 constexpr std::uint64_t largest_overrun_limit = 1'000'000;
+constexpr std::size_t longest_path = 1024;  ///< bytes
+
+bool is_path(std::string_view text) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; };
+  return !text.empty() && text.size() <= longest_path && std::ranges::none_of(text, is_control);
+}
 /// A loop that is a little late sends a second request before the first answer can arrive.
 constexpr Duration::rep least_silence = 2;  // periods
 
@@ -58,6 +65,7 @@ class Loader {
     }
     object.seconds("feedback_timeout", robot_.feedback_timeout, Range::between(0, 10));
     object.seconds("goal_time", robot_.goal_time, Range::between(0, 3600));
+    read_devices(object);
     if (const Value* buses = required_list(object, "buses", max_buses)) {
       for (std::size_t i = 0; i < buses->size(); ++i)
         read_bus((*buses)[i], json::child(object.at("buses"), i));
@@ -424,6 +432,25 @@ class Loader {
     }
   }
 
+  void read_devices(Object& object) {
+    const Value* value = object.find("devices");
+    if (value == nullptr) return;
+    const std::string text = value->is_string() ? value->get<std::string>() : std::string();
+    if (text.starts_with(recorded_devices) && is_path(text.substr(recorded_devices.size()))) {
+      robot_.devices = DeviceVariant::recorded;
+      robot_.recording = text.substr(recorded_devices.size());
+      return;
+    }
+    for (const auto& [word, variant] : device_variants) {
+      if (text != word) continue;
+      robot_.devices = variant;
+      return;
+    }
+    mistakes_.add(object.at("devices"),
+                  json::text_of(*value) +
+                      " is not \"real\", \"simulated\", or \"recorded:\" and the path of a recording");
+  }
+
   void read_groups(const Value& value, const std::string& where) {
     if (!value.is_object()) {
       mistakes_.add(where, "must be an object: a list of joint names for each group");
@@ -512,7 +539,10 @@ tl::expected<RobotDescription, std::vector<Mistake>> load_robot_file(
     const std::string& path, std::span<const DriveProtocol* const> protocols) {
   const auto text = json::read_file(path, max_description_file);
   if (!text) return tl::unexpected(to_mistakes({text.error()}));
-  return load_robot(*text, protocols);
+  auto robot = load_robot(*text, protocols);
+  if (robot && !robot->recording.empty())
+    robot->recording = (std::filesystem::path(path).parent_path() / robot->recording).string();
+  return robot;
 }
 
 std::string to_string(const Mistake& mistake) {

@@ -19,6 +19,9 @@ inline constexpr Words<SafeBehaviour, 2> safe_behaviours{
     {{"hold", SafeBehaviour::hold}, {"release", SafeBehaviour::release}}};
 inline constexpr Words<rt::OverrunPolicy, 2> overrun_policies{
     {{"skip", rt::OverrunPolicy::skip}, {"catch_up", rt::OverrunPolicy::catch_up}}};
+inline constexpr Words<DeviceVariant, 2> device_variants{
+    {{"real", DeviceVariant::real}, {"simulated", DeviceVariant::simulated}}};
+inline constexpr std::string_view recorded_devices = "recorded:";  ///< before a path
 inline constexpr Words<TransmissionKind, 3> transmission_kinds{
     {{"simple", TransmissionKind::simple},
      {"differential", TransmissionKind::differential},

@@ -116,6 +116,10 @@ Json document_of(const RobotDescription& robot) {
   json["overrun_limit"] = robot.overrun_limit;
   json["feedback_timeout"] = to_seconds(robot.feedback_timeout);
   json["goal_time"] = to_seconds(robot.goal_time);
+  if (robot.devices == DeviceVariant::recorded)
+    json["devices"] = std::string(recorded_devices) + robot.recording;
+  else if (robot.devices != DeviceVariant::real)
+    json["devices"] = word_of(device_variants, robot.devices);
   json["buses"] = list_of(robot.buses, bus_of);
   json["joints"] = list_of(robot.joints, [&](const auto& joint) { return joint_of(robot, joint); });
   if (!robot.groups.empty()) json["groups"] = groups_of(robot);

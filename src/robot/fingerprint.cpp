@@ -41,14 +41,14 @@ class DescriptionHash {
     add(list.size());
     for (const T& entry : list) add(entry);
   }
-  /// Where a bus is, and the plant of a simulation, differ between two processes of one robot.
+  /// Where a bus is, and what is behind it, differ between two processes of one robot.
   void add(const PlantDescription&) {}
   /// Controllers are the loop's alone: they change no plan.
   void add(const std::vector<ControllerDescription>&) {}
   template <HasFields T>
   void add(const T& description) {
     for_each_field(description, [this](std::string_view name, const auto& field) {
-      if (name != "interface") this->add(field);
+      if (name != "interface" && name != "devices" && name != "recording") this->add(field);
     });
   }
 

@@ -1,6 +1,7 @@
 #include "takt/robot/interfaces.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "takt/component/component.hpp"
@@ -86,6 +87,29 @@ void InterfaceTable::remove(const component::Component& owner) {
   std::erase_if(structs_, is_its);
 }
 
+DeviceMemory InterfaceTable::memory_of(const component::Component& owner) const {
+  DeviceMemory memory;
+  const auto is_field = [&](const StateRow& row) {
+    return std::ranges::any_of(structs_, [&](const StructRow& whole) {
+      if (whole.owner != &owner) return false;
+      const auto* begin = static_cast<const std::byte*>(whole.value);
+      const auto* number = static_cast<const std::byte*>(static_cast<const void*>(row.value));
+      return std::less_equal<>()(begin, number) &&
+             std::less<>()(number, begin + shm::parse_schema(whole.schema).value_or(shm::Fields{}).bytes);
+    });
+  };
+  for (const StructRow& row : structs_) {
+    if (row.owner == &owner) memory.readings.push_back({row.name, {}, row.schema, row.value});
+  }
+  for (const StateRow& row : states_) {
+    if (row.owner == &owner && !is_field(row)) memory.readings.push_back({row.name, row.unit, {}, row.value});
+  }
+  for (const CommandRow& row : commands_) {
+    if (row.owner == &owner) memory.outputs.push_back({row.name, row.unit, row.safe, row.rate, row.value});
+  }
+  return memory;
+}
+
 const InterfaceTable::StateRow* InterfaceTable::find_state(std::string_view name) const noexcept {
   return find_in(states_, name);
 }
@@ -106,6 +130,10 @@ SetupResult<void> Device::on_initialize() {
 
 SetupResult<void> Declarations::state(std::string name, std::string unit, const double& value) {
   return table_->add(InterfaceTable::StateRow{std::move(name), std::move(unit), &value, device_});
+}
+
+SetupResult<void> Declarations::sensor(const std::string& name, std::string_view schema, const void* value) {
+  return table_->add_struct({name, schema, value, device_});
 }
 
 SetupResult<void> Declarations::command(std::string name, std::string unit, double& value, bool& driven,
@@ -156,6 +184,22 @@ SetupResult<const void*> Resources::find_struct(std::string_view name, std::stri
   needs_->states.emplace_back(name);
   needs_->reads_from.push_back(row->owner);
   return row->value;
+}
+
+SetupResult<ReadingMemory> Resources::reading(std::string_view name) {
+  const InterfaceTable& table = manager_->table_;
+  if (const auto* row = table.find_struct(name)) {
+    needs_->reads_from.push_back(row->owner);
+    return ReadingMemory{row->name, {}, row->schema, row->value};
+  }
+  if (const auto* row = table.find_command(name);
+      row != nullptr && row->joint == InterfaceTable::no_joint && table.find_state(name) == nullptr) {
+    needs_->reads_from.push_back(row->owner);
+    return ReadingMemory{row->name, row->unit, {}, row->value};
+  }
+  if (const auto found = state(name); !found) return tl::unexpected<SetupError>(found.error());
+  const auto* row = table.find_state(name);
+  return ReadingMemory{row->name, row->unit, {}, row->value};
 }
 
 SetupResult<const Joint*> Resources::joint(std::string_view name) {

@@ -160,6 +160,11 @@ SetupResult<void> Manager::add(Device& device, const DeviceConfig& config) {
   return {};
 }
 
+DeviceMemory Manager::memory_of(const Device& device) {
+  const std::lock_guard lock(mutex_);
+  return table_.memory_of(device);
+}
+
 SetupResult<void> Manager::reset_device(std::string_view name) {
   const std::lock_guard lock(mutex_);
   const auto row = std::ranges::find(devices_, name, [](const DeviceRow& r) { return r.device->name(); });

@@ -17,6 +17,7 @@
 #include "takt/robot/description_json.hpp"
 #include "tools/commands.hpp"
 #include "tools/open_recording.hpp"
+#include "tools/replay_result.hpp"
 
 namespace takt::tools {
 namespace {
@@ -27,6 +28,7 @@ struct ReplayArguments {
   std::vector<std::string> libraries;
   std::vector<std::string> folders;
   std::string record;
+  std::vector<std::string> variables;
   bool overwrite = false;
   double speed = 0;
   bool step = false;
@@ -102,6 +104,7 @@ int run_replay(const ReplayArguments& arguments) {
   options.options.libraries = arguments.libraries;
   options.options.folders = arguments.folders;
   options.options.recording = arguments.record;
+  options.options.recorded_variables = arguments.variables;
   options.options.overwrite = arguments.overwrite;
   options.options.recorder.compression = recording_compression();
   if (!arguments.robot_file.empty()) {
@@ -115,19 +118,22 @@ int run_replay(const ReplayArguments& arguments) {
   for (std::size_t i = 1; i < files->size(); ++i) options.further_files.push_back(&(*files)[i]);
   const auto result = app::replay(files->front(), std::move(options));
   if (!result) return replay_fails(result.error());
-  if (result->recorded)
-    fmt::print("recorded {} records in {}\n", result->recorded->records, arguments.record);
-  print_limits_of(*result, files->back());
-  if (!result->difference) {
-    fmt::print("{} cycles, all commands as recorded, bit for bit\n", result->cycles);
-    return exit_ok;
-  }
-  fmt::print("{} of {} cycles differ; the first: {}\n", result->differing, result->cycles,
-             result->difference->text());
-  return exit_failed;
+  return print_result(*result, files->back(), arguments.record);
 }
 
 }  // namespace
+
+int print_result(const app::ReplayResult& result, const record::Reader& last, const std::string& recording) {
+  if (result.recorded) fmt::print("recorded {} records in {}\n", result.recorded->records, recording);
+  print_limits_of(result, last);
+  if (!result.difference) {
+    fmt::print("{} cycles, all commands as recorded, bit for bit\n", result.cycles);
+    return exit_ok;
+  }
+  fmt::print("{} of {} cycles differ; the first: {}\n", result.differing, result.cycles,
+             result.difference->text());
+  return exit_failed;
+}
 
 void add_replay(CLI::App& app) {
   auto arguments = std::make_shared<ReplayArguments>();
@@ -142,6 +148,8 @@ void add_replay(CLI::App& app) {
                       "A plug-in with controllers; without '/', it is searched in the folders");
   command->add_option("--folder", arguments->folders, "Folder of plug-ins");
   CLI::Option* record = command->add_option("--record", arguments->record, "Record the replay to this file");
+  command->add_option("--variable", arguments->variables, "Record this interface or out-port too")
+      ->needs(record);
   command->add_flag("--overwrite", arguments->overwrite, "Let --record replace an existing file")
       ->needs(record);
   CLI::Option* speed = command
@@ -153,9 +161,9 @@ void add_replay(CLI::App& app) {
   command->footer(
       "The devices give what was read, at the recorded times, and requests come in the recorded cycles. The "
       "readings do\n"
-      "not react to other commands: a difference is true in its first cycle, and a hint after that. Requests "
-      "to\n"
-      "controllers (takt ctl) are not in a recording.\n"
+      "not react to other commands: a difference is true in its first cycle, and a hint after that. A robot "
+      "file with\n"
+      "\"devices\": \"recorded:day.mcap\" does the same with takt run, at the recorded speed.\n"
       "Exit code: 0 all commands are the recorded ones, 1 one differs, 2 the recording or the robot is "
       "wrong.\n"
       "Examples:\n"

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "takt/app/replay.hpp"
 #include "takt/app/robot.hpp"
 #include "takt/core/manual_clock.hpp"
 #include "takt/drives/registry.hpp"
@@ -35,6 +36,7 @@
 #include "tools/open_recording.hpp"
 #include "tools/physics.hpp"
 #include "tools/printer.hpp"
+#include "tools/replay_result.hpp"
 #include "tools/request_script.hpp"
 #include "tools/robot_file.hpp"
 #include "tools/signals.hpp"
@@ -59,6 +61,7 @@ struct RunOptions {
   std::uint64_t rotate_megabytes = 0;
   double rotate_seconds = 0;
   double around_stops = 0;
+  std::vector<std::string> variables;
   bool overwrite = false;
   std::string trace;
   std::string trace_folder = ".";
@@ -170,6 +173,7 @@ app::RobotOptions robot_options(const RunOptions& options) {
   made.devices.simulate = options.simulate;
   made.devices.buses = to_overrides(options.buses);
   made.recording = options.recording;
+  made.recorded_variables = options.variables;
   made.overwrite = options.overwrite;
   made.recorder = recorder_options(options);
   made.trace_folder = options.trace_folder;
@@ -376,6 +380,43 @@ int run_in_virtual_time(robot::RobotDescription description, const RunOptions& o
   return fault.empty() ? exit_ok : exit_failed;
 }
 
+// ---- recorded devices
+
+/// Requests come from the recording, and the loop waits as it did.
+int run_recorded(robot::RobotDescription description, const RunOptions& options) {
+  const auto fails = [](const SetupError& error) {
+    fmt::print(stderr, "{}", complaint(error));
+    return exit_code_of(error);
+  };
+  if (!options.requests_file.empty() || !options.serve_at.empty() || options.port) {
+    fmt::print(stderr, "takt run: requests come from the recording {}: no other ones can be made\n",
+               description.recording);
+    return exit_bad_input;
+  }
+  auto recording = open_recording(description.recording);
+  if (!recording) return fails(recording.error());
+  const sigset_t signals = block_ending_signals();
+  app::ReplayOptions replaying;
+  replaying.speed = options.virtual_time ? 0 : 1;
+  replaying.step = [&](app::Robot& robot, std::uint64_t cycle) {
+    if (cycle == 0) fmt::print("{}", live_places(robot, options));
+    while (const auto line = robot.next_report()) fmt::print("{}\n", line->text);
+    std::fflush(stdout);
+    constexpr timespec at_once{};
+    const double passed = to_seconds(robot.description().period) * static_cast<double>(cycle);
+    const bool is_over = options.duration > 0 && passed >= options.duration;
+    return !is_over && sigtimedwait(&signals, nullptr, &at_once) <= 0;
+  };
+  replaying.options = robot_options(options);
+  if (!options.virtual_time) replaying.options.created = date_and_time();
+  replaying.options.live = live_options(options);
+  replaying.options.trace = options.trace;
+  replaying.robot = std::move(description);
+  const auto result = app::replay(*recording, std::move(replaying));
+  if (!result) return fails(result.error());
+  return print_result(*result, *recording, options.recording);
+}
+
 /// "arm: can0", or "arm: virtual", for each bus.
 std::string buses_of(const robot::RobotDescription& robot, const std::vector<std::string>& interfaces) {
   std::string text;
@@ -397,7 +438,9 @@ int run(const RunOptions& options) {
     fmt::print(stderr, "{}", complaint(physics.error()));
     return exit_code_of(physics.error());
   }
-  const bool is_simulated = options.simulate || options.virtual_time || *physics;
+  const bool is_recorded = robot->devices == robot::DeviceVariant::recorded && !options.simulate && !*physics;
+  const bool is_simulated = options.simulate || options.virtual_time || *physics ||
+                            robot->devices == robot::DeviceVariant::simulated;
   const auto interfaces = app::interfaces_of(*robot, is_simulated, to_overrides(options.buses));
   if (!interfaces) {
     fmt::print(stderr, "{}", complaint(interfaces.error()));
@@ -405,9 +448,11 @@ int run(const RunOptions& options) {
   }
   fmt::print(options.virtual_time ? stderr : stdout, "takt {}: {}, {} joints on {} bus{} ({}), {:g} Hz\n",
              TAKT_VERSION, robot->name, robot->joints.size(), robot->buses.size(),
-             robot->buses.size() == 1 ? "" : "es", buses_of(*robot, *interfaces),
+             robot->buses.size() == 1 ? "" : "es",
+             is_recorded ? "recorded in " + robot->recording : buses_of(*robot, *interfaces),
              1 / to_seconds(robot->period));
   std::fflush(stdout);  // while a signal still ends the program, should nobody read this
+  if (is_recorded) return run_recorded(std::move(*robot), options);
   if (options.virtual_time) return run_in_virtual_time(std::move(*robot), options, physics->get());
   return run_in_wall_time(std::move(*robot), options, physics->get());
 }
@@ -469,6 +514,10 @@ void add_run(CLI::App& app) {
       ->excludes(port);
   CLI::Option* recording = command->add_option("--record", options->recording,
                                                "Record every cycle to this file (see: takt report)");
+  command
+      ->add_option("--variable", options->variables,
+                   "Record this too: an interface (takt ctl interfaces) or an out-port of a controller")
+      ->needs(recording);
   command->add_flag("--overwrite", options->overwrite, "Let --record replace an existing file")
       ->needs(recording);
   command
@@ -519,6 +568,8 @@ void add_run(CLI::App& app) {
       ->check(CLI::Range(1, 99));
   command->add_option("--cpu", options->cores, "Pin the loop to these processors");
   command->footer(
+      "The robot file chooses its devices by one key: \"devices\": \"real\", \"simulated\" or "
+      "\"recorded:day.mcap\".\n"
       "Ends, with a controlled stop, on SIGINT, SIGTERM, SIGHUP or SIGQUIT, after --duration, and when the "
       "reader of its output closes it.\n"
       "Exit code: 0 it ended as it should, 1 it did not, the robot ended in a fault, or the reader closed "

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -32,6 +33,9 @@ struct TapeEdit {
   Change<std::vector<std::uint8_t>> request{};
   Change<app::TapedChange> change{};  ///< a request to the controllers
   Change<record::Cycle> cycle{};
+  /// A value of a further device, as the bytes of its type.
+  std::function<bool(std::string_view topic, Time, std::vector<std::uint8_t>&)> further{};
+  std::function<void(record::Metadata&)> metadata{};
 };
 
 /// Writes the copy.
@@ -39,9 +43,22 @@ class TapeEditor {
  public:
   TapeEditor(record::Reader& from, const std::string& to, TapeEdit edit)
       : from_(&from), edit_(std::move(edit)) {
+    auto devices = app::parse_devices(from.metadata().devices);
+    if (!devices) FAIL(devices.error().message);
+    devices_ = std::move(*devices);
     record::RecorderOptions options;
     options.topics = app::tape::topics();
-    auto created = record::Recorder::create(to, from.metadata(), options);
+    for (const app::TapedDevice& device : devices_) {
+      for (const app::TapedDevice::Reading& each : device.readings)
+        options.topics.push_back({std::string(app::sensor_topics) + each.name, "Further", each.layout()});
+      for (const app::TapedDevice::Output& each : device.outputs)
+        options.topics.push_back(
+            {std::string(app::output_topics) + each.name, "Further", shm::schema_text<double>()});
+    }
+    for (const record::Topic& topic : options.topics) topics_.emplace_back(topic.topic, topic.schema);
+    record::Metadata metadata = from.metadata();
+    if (edit_.metadata) edit_.metadata(metadata);
+    auto created = record::Recorder::create(to, metadata, options);
     if (!created) FAIL(created.error().message);
     to_ = std::move(*created);
   }
@@ -89,6 +106,17 @@ class TapeEditor {
         to_->loop().sample(topic, record.time,
                            {reinterpret_cast<const std::uint8_t*>(&value.at), sizeof(value.at)}, value.json);
     }
+    for (std::size_t i = count; i < topics_.size(); ++i) {
+      if (record.topic == topics_[i].first) copy_further(i, record);
+    }
+  }
+  void copy_further(std::size_t topic, const record::SampleRecord& record) {
+    const record::MessageForm form(topics_[topic].second);
+    record::CdrReader reader(record.message);
+    std::vector<std::uint8_t> value(form.size());
+    REQUIRE(form.read(reader, std::span(value)));
+    if (!edit_.further || edit_.further(record.topic, record.time, value))
+      to_->loop().sample(topic, record.time, value);
   }
   template <class T>
   void copy_list(const record::SampleRecord& record, std::size_t topic,
@@ -108,6 +136,8 @@ class TapeEditor {
 
   record::Reader* from_;
   TapeEdit edit_;
+  std::vector<app::TapedDevice> devices_;
+  std::vector<std::pair<std::string, std::string_view>> topics_;  ///< names and schemas
   std::unique_ptr<record::Recorder> to_;
   std::uint64_t cycles_ = 0;
   std::uint64_t reads_ = 0;

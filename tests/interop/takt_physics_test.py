@@ -40,6 +40,23 @@ class PhysicsTest(unittest.TestCase):
             self.assertEqual(one.read(), two.read())
         self.assertIn("bit for bit", self.takt("replay", self.path("one.mcap")).stdout)
 
+    def test_a_controller_reads_the_recorded_inertial_unit_without_the_physics(self):
+        with open(os.path.join(ROBOTS, "quadruped.json")) as file:
+            robot = json.load(file)
+        robot["controllers"] = [{"name": "unit", "type": "ImuBroadcaster", "parameters": {"sensor": "imu"}, "start": True}]
+        with open(self.path("quadruped.json"), "w") as file:
+            json.dump(robot, file)
+        model = os.path.join(ROBOTS, "quadruped.xml")
+        self.takt("run", self.path("quadruped.json"), "--physics", "mujoco", "--model", model, "--virtual-time", "--requests", self.script,
+                  "--record", self.path("run.mcap"), "--variable", "unit.imu")
+        self.assertIn("bit for bit", self.takt("replay", self.path("run.mcap"), "--record", self.path("again.mcap"),
+                                               "--variable", "unit.imu").stdout)
+        for name in ("run.mcap", "again.mcap"):
+            with open(self.path(name), "rb") as file:
+                content = file.read()
+            for topic in (b"/sensors/imu", b"/sensors/physics/hind_left_foot", b"/variables/unit.imu"):
+                self.assertIn(topic, content)
+
     def test_gravity_is_felt(self):
         self.squat("--record", self.path("run.mcap"))
         self.takt("report", self.path("run.mcap"), "--out", self.path("report"))

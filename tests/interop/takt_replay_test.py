@@ -163,5 +163,68 @@ class PiecesTest(Replays):
         self.assertTrue(any(abs(time - stopped) < 0.01 for time in near))
 
 
+class VariablesTest(Replays):
+    def test_named_variables_are_recorded_and_an_unknown_one_is_refused(self):
+        robot = with_borrower(0.1)
+        recording = self.record("--library", PLUGIN, "--variable", "elbow_joint/position", robot=robot, requests=LAST)
+        with open(recording, "rb") as file:
+            self.assertIn(b"/variables/elbow_joint/position", file.read())
+        self.takt("replay", recording, "--controller", PLUGIN, "--record", self.path("again.mcap"), "--variable", "elbow_joint/effort")
+        with open(self.path("again.mcap"), "rb") as file:
+            self.assertIn(b"/variables/elbow_joint/effort", file.read())
+        refused = self.takt("replay", recording, "--controller", PLUGIN, "--record", self.path("third.mcap"),
+                            "--variable", "elbow_joint/speed", status=2).stderr
+        self.assertIn("elbow_joint/velocity", refused)
+
+
+class VariantsTest(Replays):
+    """Each robot of the examples exists real, simulated and recorded, chosen by one key of its description."""
+
+    def with_devices(self, robot, devices):
+        return self.write("robot.json", json.dumps(dict(robot, devices=devices)))
+
+    def test_each_robot_runs_simulated_and_from_its_recording(self):
+        folder = os.path.join(SOURCE, "examples", "robots")
+        for name in sorted(os.listdir(folder)):
+            with open(os.path.join(folder, name)) as file:
+                robot = json.load(file) if name.endswith(".json") else {}
+            if "joints" not in robot:
+                continue
+            with self.subTest(robot=name):
+                for bus in robot["buses"]:
+                    bus["interface"] = "takt_none0"
+                joint = next(iter(robot["joints"]))["name"]
+                moves = [{"at": 0.1, "move": {"joint_names": [joint], "positions": [0.05], "duration": 0.5}}, dict(LAST[0], at=1)]
+                script = self.write("script.jsonl", "".join(json.dumps(line) + "\n" for line in moves))
+                simulated = self.with_devices(robot, "simulated")
+                self.takt("run", simulated, "--virtual-time", "--requests", script, "--record", self.path("day.mcap"), "--overwrite")
+                recorded = self.with_devices(robot, "recorded:day.mcap")
+                done = self.takt("run", recorded, "--virtual-time")
+                self.assertIn("recorded in " + self.path("day.mcap"), done.stderr)
+                self.assertIn("robot ready", done.stdout)
+                self.assertIn("all commands as recorded, bit for bit", done.stdout)
+                real = self.takt("run", self.with_devices(robot, "real"), status=1)
+                self.assertIn("takt_none0", real.stderr)
+
+    def test_recorded_devices_keep_the_time_and_end_on_demand(self):
+        self.record(requests=MOVES[:1])
+        recorded = self.with_devices(arm(), "recorded:run.mcap")
+        began = time.monotonic()
+        done = self.takt("run", recorded, "--duration", "1", "--foxglove", "127.0.0.1:0")
+        self.assertGreater(time.monotonic() - began, 0.9)
+        self.assertIn("Foxglove at ws://127.0.0.1:", done.stdout)
+        self.assertIn("the replay ended early", done.stdout)
+        self.assertIn("requests come from the recording", self.takt("run", recorded, "--port", "0", status=2).stderr)
+        for program in ("check", "jog"):
+            words = [program, recorded] + (["elbow_joint", "0.1"] if program == "jog" else [])
+            self.assertIn("are the recording", self.takt(*words, status=1).stderr)
+
+    def test_a_recording_that_does_not_exist_and_a_wrong_key_are_named(self):
+        lost = self.takt("run", self.with_devices(arm(), "recorded:lost.mcap"), status=1).stderr
+        self.assertIn(self.path("lost.mcap"), lost)
+        wrong = self.takt("run", self.with_devices(arm(), "imagined"), status=2).stderr
+        self.assertIn("/devices: \"imagined\" is not \"real\", \"simulated\", or \"recorded:\"", wrong)
+
+
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)

@@ -39,7 +39,7 @@ struct BusOverride {
 
 /// Options of Devices::create().
 struct DeviceOptions {
-  bool simulate = false;             ///< all buses are virtual, whatever the description says
+  bool simulate = false;             ///< as for DeviceVariant::simulated, whatever the description says
   std::vector<BusOverride> buses{};  ///< the last one of a bus counts
   /// Ports of the caller, one for each bus. Null or missing ones are opened as described. They must outlive
   /// the devices.
@@ -56,9 +56,9 @@ struct DeviceOptions {
 class Devices final : public robot::Hardware {
  public:
   /// Opens every bus, and sends nothing. A description with transmissions has its drives behind them
-  /// (robot/transmission_hardware.hpp). Allocates. Errors: no_such_bus (of an override), those of
-  /// parse_bus_address(), open_bus(), robot::ActuatorSpace::create(), robot::RobotHardware::create() and
-  /// sim::RobotSimulation::create().
+  /// (robot/transmission_hardware.hpp). Allocates. Errors: bad_description (its devices are recorded),
+  /// no_such_bus (of an override), those of parse_bus_address(), open_bus(), robot::ActuatorSpace::create(),
+  /// robot::RobotHardware::create() and sim::RobotSimulation::create().
   [[nodiscard]] static SetupResult<std::unique_ptr<Devices>> create(const robot::RobotDescription& robot,
                                                                     const DeviceOptions& options = {});
 

@@ -1,7 +1,7 @@
-// Repeats a recorded run: the devices give again what was read, at the recorded times. The requests come in
-// the recorded cycles, also those to the controllers (takt ctl). The same controllers then give the same
-// commands, bit for bit. Other controllers, or other gains, give a first difference: what would the new
-// controller have done.
+// Repeats a recorded run: the drives and further devices give again what was read, at the recorded times. The
+// requests come in the recorded cycles, also those to the controllers (takt ctl). The same controllers then
+// give the same commands, bit for bit. Other controllers, or other gains, give a first difference: what would
+// the new controller have done.
 //
 //     auto recording = takt::record::Reader::open("run.mcap");
 //     auto result = takt::app::replay(*recording, {});
@@ -49,12 +49,13 @@ struct ReplayOptions {
 struct ReplayDifference {
   std::uint64_t cycle = 0;  ///< from 0
   Time time{};              ///< nominal time of the cycle
-  std::string joint;
-  std::string field;    ///< "position", "velocity", "acceleration", "effort", "want_power", ...
-  double value = 0;     ///< of the replay
-  double expected = 0;  ///< recorded
+  std::string joint;        ///< empty for an output of another device
+  std::string field;        ///< "position", "velocity", "effort", "want_power", ...; or "led/brightness"
+  double value = 0;         ///< of the replay
+  double expected = 0;      ///< recorded
 
-  /// "cycle 1200 at 6.000 s, joint RSP: position 0.5, recorded 0.25", with all digits.
+  /// "cycle 1200 at 6.000 s, joint RSP: position 0.5, recorded 0.25", or "..., output led/brightness 0.5,
+  /// recorded 0", with all digits.
   [[nodiscard]] std::string text() const;
 };
 

@@ -57,10 +57,14 @@ struct RobotOptions {
   std::string serve_at{};
   std::string recording{};             ///< file of the recording; empty: none
   record::RecorderOptions recorder{};  ///< how the recording is written
-  std::string trace{};                 ///< file of a trace, from the first cycle on; empty: none
-  std::string trace_folder = ".";      ///< where traces lie that clients request
-  bool overwrite = false;              ///< the recording may replace an existing file
-  std::string created{};               ///< date and time, for the recording
+  /// Interfaces and out-ports that are recorded too, as topics "/variables/NAME": "base/speed",
+  /// "odometry.pose", "tip/setpoint". The options or the description load their controllers. While the
+  /// controller "recorder" is loaded, these cannot be unloaded. Any other is no_such_interface of robot.
+  std::vector<std::string> recorded_variables{};
+  std::string trace{};             ///< file of a trace, from the first cycle on; empty: none
+  std::string trace_folder = ".";  ///< where traces lie that clients request
+  bool overwrite = false;          ///< the recording may replace an existing file
+  std::string created{};           ///< date and time, for the recording
   /// Controllers besides the trajectory controller and those of the description, which are loaded first.
   std::vector<robot::ControllerDescription> controllers{};
   std::vector<component::ComponentType> types{};  ///< of the caller, besides the ready-made controllers

@@ -50,6 +50,7 @@ struct Metadata {
   /// runs give equal files.
   Duration epoch{};
   std::string description{};  ///< the robot's description, JSON; empty: unknown. Not part of to_json().
+  std::string devices{};      ///< further devices, JSON of the recording program; empty: none. As above.
 
   friend bool operator==(const Metadata&, const Metadata&) = default;
 };

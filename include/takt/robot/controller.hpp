@@ -104,6 +104,9 @@ class Resources {
     if (!found) return tl::unexpected<SetupError>(std::move(found.error()));
     return static_cast<const T*>(*found);
   }
+  /// A number, a struct of any type, or the command to another owner, for a recorder. Its memory is valid as
+  /// long as the controller is loaded. Errors: no_such_interface, with the similar names.
+  [[nodiscard]] SetupResult<ReadingMemory> reading(std::string_view name);
   /// A joint to read. Errors: no_such_joint, with the names that exist.
   [[nodiscard]] SetupResult<const Joint*> joint(std::string_view name);
 

@@ -147,6 +147,13 @@ struct GroupDescription {
   TAKT_FIELDS(GroupDescription, name, joints)
 };
 
+/// The devices of a robot. Nothing above them differs.
+enum class DeviceVariant : std::uint8_t {
+  real,       ///< drives on the interfaces of their buses
+  simulated,  ///< simulated drives; all buses are virtual
+  recorded,   ///< a recording, which gives what was read (app/replay.hpp)
+};
+
 /// The robot.
 struct RobotDescription {
   std::string name;
@@ -157,6 +164,8 @@ struct RobotDescription {
   /// see silence_limit().
   Duration feedback_timeout{50'000'000};
   Duration goal_time{1'000'000'000};  ///< a goal may take so long to settle after its last waypoint
+  DeviceVariant devices = DeviceVariant::real;
+  std::string recording{};  ///< path of the recording, for DeviceVariant::recorded
   std::vector<BusDescription> buses;
   std::vector<JointDescription> joints;
   std::vector<GroupDescription> groups;
@@ -164,8 +173,8 @@ struct RobotDescription {
   std::vector<TransmissionDescription> transmissions;  ///< a joint is in at most one of them
   std::vector<ControllerDescription> controllers;      ///< besides the trajectory controller
 
-  TAKT_FIELDS(RobotDescription, name, period, overrun, overrun_limit, feedback_timeout, goal_time, buses,
-              joints, groups, mimics, transmissions, controllers)
+  TAKT_FIELDS(RobotDescription, name, period, overrun, overrun_limit, feedback_timeout, goal_time, devices,
+              recording, buses, joints, groups, mimics, transmissions, controllers)
 
   /// The feedback timeout as a number of requests, one in each executed cycle; at least 1. A drive that
   /// leaves so many in a row unanswered is silent. A loop that paused sent no requests, so its pause does not

@@ -16,6 +16,9 @@
 //                                     time unanswered stops the robot. A loop that paused sent no requests,
 //                                     so this may be shorter than overrun_limit
 //   "goal_time": 1.0,                 s, optional: a goal may take so long to settle after its last waypoint
+//   "devices": "real",                optional: drives on the buses below. "simulated": simulated ones, on
+//                                     virtual buses. "recorded:run.mcap": what a recording read. Its path
+//                                     begins at the folder of this file. app::replay() plays it
 //   "buses": [{
 //     "name": "arm",
 //     "protocol": "hubo",             of its drives: a folder of src/drives/ ("cia402", "hubo", "mit",

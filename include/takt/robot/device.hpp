@@ -61,8 +61,11 @@ class Declarations {
   template <HasFields T>
   requires std::is_trivially_copyable_v<T>
   [[nodiscard]] SetupResult<void> sensor(const std::string& name, const T& value) {
-    return table_->add_struct({name, shm::schema_text<T>(), &value, device_});
+    return sensor(name, shm::schema_text<T>(), &value);
   }
+  /// A struct whose type is known by its schema only (shm/schema.hpp), which must live as long as the device.
+  /// Errors: as above; shm::Errc::bad_schema.
+  [[nodiscard]] SetupResult<void> sensor(const std::string& name, std::string_view schema, const void* value);
   /// A number to command. `driven` tells whether a controller does. `rate`: of SafeValue::ramp_to_zero, 1/s.
   /// Errors: as above.
   [[nodiscard]] SetupResult<void> command(std::string name, std::string unit, double& value, bool& driven,

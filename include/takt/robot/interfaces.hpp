@@ -98,6 +98,28 @@ struct InterfaceInfo {
   std::string claimed_by;  ///< the controller that owns the command; empty: nobody
 };
 
+/// The memory of a number or a struct that is read, for a recorder.
+struct ReadingMemory {
+  std::string name;
+  std::string unit;
+  std::string_view schema;  ///< of the struct; empty for a number, a double
+  const void* value = nullptr;
+};
+
+/// The memory behind the interfaces of a device. It is valid as long as the device.
+struct DeviceMemory {
+  /// A number that is commanded.
+  struct Output {
+    std::string name;
+    std::string unit;
+    SafeValue safe = SafeValue::hold;
+    double rate = 0;  ///< of SafeValue::ramp_to_zero, 1/s
+    const double* value = nullptr;
+  };
+  std::vector<ReadingMemory> readings;  ///< a struct is one reading, without its fields
+  std::vector<Output> outputs;
+};
+
 /// All interfaces of a robot. Set-up only; the manager's mutex guards it.
 class InterfaceTable {
  public:
@@ -145,6 +167,9 @@ class InterfaceTable {
   [[nodiscard]] const StateRow* find_state(std::string_view name) const noexcept;
   [[nodiscard]] const CommandRow* find_command(std::string_view name) const noexcept;
   [[nodiscard]] const StructRow* find_struct(std::string_view name) const noexcept;
+
+  /// The memory of this owner's interfaces: structs, then numbers, in the order of their declarations.
+  [[nodiscard]] DeviceMemory memory_of(const component::Component& owner) const;
 
   /// All numbers to read.
   [[nodiscard]] std::span<const StateRow> states() const noexcept { return states_; }

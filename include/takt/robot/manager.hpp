@@ -170,6 +170,9 @@ class Manager {
   /// of the device.
   [[nodiscard]] SetupResult<void> add(Device& device, const DeviceConfig& config = {});
 
+  /// The memory behind the interfaces of a device, for a recorder. Empty for a device that was not added.
+  [[nodiscard]] DeviceMemory memory_of(const Device& device);
+
   /// Leads a lost device back to active. Errors: no_such_device; those of its on_reset() and on_activate().
   [[nodiscard]] SetupResult<void> reset_device(std::string_view name);
 

@@ -1,0 +1,202 @@
+#include "app/tape_devices.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "takt/app/error.hpp"
+#include "takt/robot/error.hpp"
+#include "takt/shm/schema.hpp"
+
+namespace takt::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Bounds the memory for a damaged recording, together with the size of a schema's value.
+constexpr std::size_t most_bytes = std::size_t{1} << 20;
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+double number(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? found->get<double>() : 0;
+}
+std::string text(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+/// The objects of a list; empty if there is none.
+std::vector<Json> objects(const Json& root, const char* key) {
+  const auto found = root.find(key);
+  std::vector<Json> list;
+  if (found == root.end() || !found->is_array()) return list;
+  std::ranges::copy_if(*found, std::back_inserter(list), [](const Json& each) { return each.is_object(); });
+  return list;
+}
+
+TapedDevice parse_device(const Json& json) {
+  TapedDevice device{text(json, "name"), {}, {}};
+  for (const Json& row : objects(json, "readings"))
+    device.readings.push_back({text(row, "name"), text(row, "unit"), text(row, "schema")});
+  for (const Json& row : objects(json, "outputs")) {
+    const double safe = std::clamp(number(row, "safe"), 0.0, 2.0);
+    device.outputs.push_back({text(row, "name"), text(row, "unit"),
+                              static_cast<robot::SafeValue>(static_cast<std::uint8_t>(safe)),
+                              number(row, "rate"), number(row, "initial")});
+  }
+  return device;
+}
+
+std::size_t size_of(std::string_view layout) {
+  return shm::parse_schema(layout).value_or(shm::Fields{}).bytes;
+}
+
+}  // namespace
+
+std::string message_type(std::string_view name) {
+  std::string type = "takt/msg/";
+  bool is_first = true;
+  for (const char c : name) {
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (is_letter) type += is_first && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    is_first = !is_letter;
+  }
+  return type;
+}
+
+std::string to_json(std::span<const TapedDevice> devices) {
+  Json list = Json::array();
+  for (const TapedDevice& device : devices) {
+    Json readings = Json::array();
+    for (const TapedDevice::Reading& each : device.readings)
+      readings.push_back({{"name", each.name}, {"unit", each.unit}, {"schema", each.schema}});
+    Json outputs = Json::array();
+    for (const TapedDevice::Output& each : device.outputs) {
+      outputs.push_back({{"name", each.name},
+                         {"unit", each.unit},
+                         {"safe", static_cast<int>(each.safe)},
+                         {"rate", number(each.rate)},
+                         {"initial", number(each.initial)}});
+    }
+    list.push_back(
+        {{"name", device.name}, {"readings", std::move(readings)}, {"outputs", std::move(outputs)}});
+  }
+  return Json{{"devices", std::move(list)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+SetupResult<std::vector<TapedDevice>> parse_devices(std::string_view json) {
+  if (json.empty()) return std::vector<TapedDevice>{};
+  const auto refuse = [](const std::string& why) {
+    return fail(Errc::not_replayable, "the recording's list of devices is damaged: " + why);
+  };
+  const Json root = Json::parse(json, nullptr, false);
+  if (root.is_discarded() || !root.is_object()) return refuse("it is not a JSON object");
+  std::vector<TapedDevice> devices;
+  std::size_t bytes = 0;
+  for (const Json& each : objects(root, "devices")) {
+    const TapedDevice& device = devices.emplace_back(parse_device(each));
+    for (const TapedDevice::Reading& reading : device.readings) {
+      const std::size_t size = size_of(reading.layout());
+      if (size == 0) return refuse("the schema of " + reading.name + " is invalid");
+      bytes += size;
+    }
+  }
+  if (devices.size() > max_taped_devices)
+    return refuse(fmt::format("{} devices, at most {} are possible", devices.size(), max_taped_devices));
+  if (bytes > most_bytes) return refuse(fmt::format("readings of {} bytes, at most {}", bytes, most_bytes));
+  return devices;
+}
+
+// ---- recording ----
+
+DeviceTap::DeviceTap(robot::Manager& manager, std::span<robot::Device* const> devices)
+    : devices_(devices.begin(), devices.end()) {
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const robot::DeviceMemory memory = manager.memory_of(*devices[i]);
+    TapedDevice& taped = taped_.emplace_back();
+    taped.name = devices[i]->name();
+    for (const auto& each : memory.readings) {
+      taped.readings.push_back({each.name, each.unit, std::string(each.schema)});
+      layouts_.push_back(each.schema.empty() ? shm::schema_text<double>() : each.schema);
+      readings_.push_back({static_cast<const std::uint8_t*>(each.value), size_of(layouts_.back()), i});
+    }
+    for (const auto& each : memory.outputs) {
+      taped.outputs.push_back({each.name, each.unit, each.safe, each.rate, *each.value});
+      outputs_.push_back({reinterpret_cast<const std::uint8_t*>(each.value), sizeof(double), i});
+    }
+  }
+}
+
+std::vector<record::Topic> DeviceTap::topics() const {
+  std::vector<record::Topic> topics;
+  for (const TapedDevice& device : taped_) {
+    for (const TapedDevice::Reading& each : device.readings)
+      topics.push_back({std::string(sensor_topics) + each.name,
+                        each.schema.empty() ? "takt/msg/Number" : message_type(each.name),
+                        layouts_[topics.size()]});
+  }
+  for (const TapedDevice& device : taped_) {
+    for (const TapedDevice::Output& each : device.outputs)
+      topics.push_back(
+          {std::string(output_topics) + each.name, "takt/msg/Number", shm::schema_text<double>()});
+  }
+  return topics;
+}
+
+std::uint64_t DeviceTap::record_readings(record::Lane& lane, std::size_t first, Time now) const noexcept {
+  std::uint64_t active = 0;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (devices_[i]->state() == component::ComponentState::active) active |= std::uint64_t{1} << i;
+  }
+  for (std::size_t i = 0; i < readings_.size(); ++i) {
+    const Value& value = readings_[i];
+    if ((active >> value.device & 1) != 0) lane.sample(first + i, now, {value.bytes, value.size});
+  }
+  return active;
+}
+
+void DeviceTap::record_outputs(record::Lane& lane, std::size_t first, Time now) const noexcept {
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    lane.sample(first + readings_.size() + i, now, {outputs_[i].bytes, outputs_[i].size});
+}
+
+// ---- replay ----
+
+TapeDevice::TapeDevice(TapedDevice taped) : Device(about, taped.name), taped_(std::move(taped)) {
+  for (const TapedDevice::Reading& each : taped_.readings)
+    readings_.emplace_back((size_of(each.layout()) + sizeof(double) - 1) / sizeof(double));
+  for (const TapedDevice::Output& each : taped_.outputs) outputs_.push_back({each.initial, false});
+}
+
+SetupResult<void> TapeDevice::on_declare(robot::Declarations& declarations) {
+  for (std::size_t i = 0; i < readings_.size(); ++i) {
+    const TapedDevice::Reading& each = taped_.readings[i];
+    auto added = each.schema.empty() ? declarations.state(each.name, each.unit, readings_[i].front())
+                                     : declarations.sensor(each.name, each.schema, readings_[i].data());
+    if (!added) return added;
+  }
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const TapedDevice::Output& each = taped_.outputs[i];
+    auto added = declarations.command(each.name, each.unit, outputs_[i].value, outputs_[i].driven, each.safe,
+                                      each.rate);
+    if (!added) return added;
+  }
+  return {};
+}
+
+void TapeDevice::give(bool is_active, std::span<const std::vector<std::uint8_t>> readings) noexcept {
+  is_active_ = is_active;
+  for (std::size_t i = 0; is_active && i < readings_.size(); ++i)
+    std::memcpy(readings_[i].data(), readings[i].data(), readings[i].size());
+}
+
+Status TapeDevice::on_execute(const component::CycleTime&) noexcept {
+  if (!is_active_) return takt::fail(robot::Errc::device_lost);
+  return {};
+}
+
+}  // namespace takt::app

@@ -1,0 +1,16 @@
+// The end of a replay, for people: takt replay, and takt run with recorded devices.
+#pragma once
+
+#include <string>
+
+#include "takt/app/replay.hpp"
+#include "takt/record/reader.hpp"
+
+namespace takt::tools {
+
+/// Prints it, and returns the exit code. `last`: the last file that was replayed. `recording`: the file of
+/// the replay's own recording.
+[[nodiscard]] int print_result(const app::ReplayResult& result, const record::Reader& last,
+                               const std::string& recording);
+
+}  // namespace takt::tools
