@@ -204,6 +204,7 @@ SetupResult<void> ComponentSystem::Parts::make() {
                               (*from)->interface_name(), wanted.to, (*to)->interface_name()));
     }
   }
+  make_recorders(note);
   if (!mistakes.empty()) return fail(component::Errc::bad_system, mistakes);
   return {};
 }
@@ -278,6 +279,9 @@ SetupResult<void> ComponentSystem::Parts::set_up() {
     ExecutionContext* context = find_context(part.description->context);
     if (auto added = context->add(*part.component, part.description->placement); !added)
       return fail(added.error().error, part.component->name() + ": " + added.error().message);
+  }
+  for (const Recording& recording : recordings) {
+    if (auto opened = open(recording); !opened) return opened;
   }
   return {};
 }
@@ -390,6 +394,10 @@ bool ComponentSystem::Parts::stop(Duration patience) {
     runner->thread.reset();
   }
   wires.clear();
+  for (const Recording& recording : recordings) {
+    const auto finished = recording.recorder->finish();
+    if (!finished || !finished->empty()) report(finished ? *finished : finished.error().message);
+  }
   return true;
 }
 

@@ -187,12 +187,20 @@ class Reader {
     one.word<RestartPolicy>("restart", process.restart, policies);
     time(one, "delay_ms", 1e-3, process.delay, Range::between(0, 1e6));
     integer(one, "most", process.most, 1, 1'000'000);
+    if (const Value* recording = one.find("record")) record(*recording, one.at("record"), process);
     const bool used =
         std::any_of(system_.contexts.begin(), system_.contexts.end(),
                     [&](const ContextDescription& context) { return context.process == process.name; });
     if (!process.name.empty() && !used)
       mistakes_.add(one.at("name"), "no context names the process \"" + process.name + "\"");
     system_.processes.push_back(std::move(process));
+  }
+
+  void record(const Value& value, const std::string& where, ProcessDescription& process) {
+    Object one(value, where, mistakes_);
+    one.required_name("file", process.recording);
+    texts(one, "ports", process.recorded);
+    one.finish();
   }
 
   void complete_processes() {
@@ -223,8 +231,15 @@ const ContextDescription* SystemDescription::context_of(std::string_view runner)
 }
 
 std::string SystemDescription::process_of(std::string_view runner) const {
-  const ContextDescription* context = context_of(runner);
-  return context != nullptr ? context->process : std::string();
+  if (const ContextDescription* context = context_of(runner)) return context->process;
+  for (std::size_t i = 0; i < processes.size(); ++i) {
+    if (!processes[i].recording.empty() && runner == recorder_name(i)) return processes[i].name;
+  }
+  return {};
+}
+
+std::string recorder_name(std::size_t process) {
+  return process == 0 ? "recorder" : "recorder" + std::to_string(process + 1);
 }
 
 SetupResult<SystemDescription> system_from_json(std::string_view text) {
@@ -240,7 +255,13 @@ SetupResult<SystemDescription> system_from_json(std::string_view text) {
 SetupResult<SystemDescription> system_from_file(const std::string& path) {
   const auto text = json::read_file(path, std::size_t{1} << 20);
   if (!text) return fail(component::Errc::bad_system, text.error().reason);
-  return system_from_json(*text);
+  auto system = system_from_json(*text);
+  if (!system) return system;
+  const auto folder = std::filesystem::path(path).parent_path();
+  for (ProcessDescription& process : system->processes) {
+    if (!process.recording.empty()) process.recording = (folder / process.recording).string();
+  }
+  return system;
 }
 
 }  // namespace takt::app

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/port_recorder.hpp"
 #include "takt/app/system.hpp"
 #include "takt/component/connection.hpp"
 #include "takt/component/context_thread.hpp"
@@ -55,6 +56,12 @@ struct ComponentSystem::Parts {
     std::unique_ptr<platform::Segment> segment;
     component::Connection connection;
   };
+  /// The recording of a process.
+  struct Recording {
+    const ProcessDescription* process = nullptr;
+    ComponentDescription part;
+    std::shared_ptr<PortRecorder> recorder;
+  };
 
   SystemDescription description;
   SystemOptions options;
@@ -64,6 +71,7 @@ struct ComponentSystem::Parts {
   std::vector<ComponentPointer> stuck_components;  ///< replaced, but a thread may still use them
   std::map<std::string, std::shared_ptr<component::Wake>, std::less<>> bells;  ///< by context
   std::vector<Wire> wires;
+  std::deque<Recording> recordings;  ///< their addresses stay
   bool is_virtual = false;
 
   std::mutex report_mutex;
@@ -94,6 +102,11 @@ struct ComponentSystem::Parts {
   [[nodiscard]] SetupResult<P*> find_service(std::string_view full_name) const;
 
   [[nodiscard]] SetupResult<void> make();
+  using Note = std::function<void(const std::string& where, const std::string& reason)>;
+  void make_recorders(const Note& note);
+  void make_recorder(std::size_t process, const std::string& where, const Note& note);
+  [[nodiscard]] SetupResult<void> open(const Recording& recording);
+  [[nodiscard]] record::Metadata metadata_of(const ProcessDescription& process) const;
   [[nodiscard]] SetupResult<void> adopt_bells();
   [[nodiscard]] SetupResult<void> set_up();
   [[nodiscard]] SetupResult<void> connect_all();

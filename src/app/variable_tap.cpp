@@ -44,7 +44,7 @@ SetupResult<std::shared_ptr<VariableTap>> VariableTap::create(robot::Manager& ma
 SetupResult<void> VariableTap::connect(const std::string& name, component::OutPortBase& port) {
   auto in = component::OpaqueInPort::create(*this, std::to_string(ports_.size()), port.schema());
   if (!in) return tl::unexpected<SetupError>(std::move(in.error()));
-  auto made = component::connect(port, **in, {.buffering = component::Buffering::fifo, .capacity = 64});
+  auto made = component::connect(port, **in, {.buffering = component::Buffering::circular, .capacity = 64});
   if (!made) return tl::unexpected<SetupError>(std::move(made.error()));
   ports_.push_back({name, std::move(*in), std::move(*made)});
   return {};

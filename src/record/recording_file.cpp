@@ -10,6 +10,18 @@
 
 namespace takt::record {
 
+std::string numbered_path(const std::string& path, std::size_t number) {
+  const std::filesystem::path first(path);
+  const std::string name = first.stem().string() + "." + std::to_string(number) + first.extension().string();
+  return (first.parent_path() / name).string();
+}
+
+std::size_t next_free_number(const std::string& path, std::size_t number) {
+  std::error_code ignored;
+  while (std::filesystem::exists(numbered_path(path, number), ignored)) ++number;
+  return number;
+}
+
 SetupResult<std::unique_ptr<RecordingFile>> RecordingFile::create(std::string path,
                                                                   const McapDefinitions& definitions,
                                                                   Rotation rotation) {
@@ -41,22 +53,13 @@ bool RecordingFile::is_full(const PackedChunk& chunk) const {
 /// Completes the current file. If the next one cannot begin, the recording goes on in the current one.
 /// Files of an earlier recording keep their content: the next free number is taken.
 bool RecordingFile::begin_next_file() {
-  const std::filesystem::path first(first_path_);
-  const auto numbered = [&](std::size_t number) {
-    return first.stem().string() + "." + std::to_string(number) + first.extension().string();
-  };
-  const auto is_taken = [&](std::size_t number) {
-    std::error_code ignored;
-    return std::filesystem::exists(first.parent_path() / numbered(number), ignored);
-  };
-  std::size_t number = number_ + 1;
-  while (is_taken(number)) ++number;
-  RecordingFile next((first.parent_path() / numbered(number)).string(), *definitions_, rotation_);
+  const std::size_t number = next_free_number(first_path_, number_ + 1);
+  RecordingFile next(numbered_path(first_path_, number), *definitions_, rotation_);
   if (!next.begin_file("wbxe")) {
     if (!failure_) failure_ = next.failure_;
     return false;
   }
-  finish({"takt_continues", {{"file", numbered(number)}}});
+  finish({"takt_continues", {{"file", std::filesystem::path(next.path_).filename().string()}}});
   path_ = next.path_;
   file_ = std::move(next.file_);
   size_ = next.size_;

@@ -2,6 +2,7 @@
 // full. Not real-time safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -20,6 +21,11 @@ struct Rotation {
   std::uint64_t bytes = 0;
   Duration after{};
 };
+
+/// "run.2.mcap" of "run.mcap" and 2.
+[[nodiscard]] std::string numbered_path(const std::string& path, std::size_t number);
+/// The least number from `number` on whose numbered_path() does not exist.
+[[nodiscard]] std::size_t next_free_number(const std::string& path, std::size_t number);
 
 /// The files of one recording.
 class RecordingFile {

@@ -25,6 +25,7 @@
 #include "takt/platform/event_waiter.hpp"
 #include "tools/commands.hpp"
 #include "tools/number_checks.hpp"
+#include "tools/open_recording.hpp"
 #include "tools/printer.hpp"
 #include "tools/signals.hpp"
 
@@ -69,6 +70,7 @@ app::SystemOptions system_options(const LaunchOptions& options) {
   }
   const auto folder = std::filesystem::absolute(options.file).parent_path();
   result.folders.push_back(folder.string());
+  result.compression = recording_compression();
   return result;
 }
 
@@ -91,8 +93,10 @@ int run_here(const app::SystemDescription& description, const LaunchOptions& opt
   if (options.virtual_time > 0) {
     if (auto done = (*system)->run_virtual(from_seconds(options.virtual_time)); !done)
       return complain(options.file, done.error().message), exit_failed;
+    const std::string list = (*system)->command("list", "launch");
+    static_cast<void>((*system)->stop());
     while (const auto report = (*system)->next_report()) fmt::print("{}\n", *report);
-    fmt::print("{}\n", (*system)->command("list", "launch"));
+    fmt::print("{}\n", list);
     return exit_ok;
   }
   if (auto started = (*system)->start(); !started) {
@@ -119,6 +123,7 @@ int run_here(const app::SystemDescription& description, const LaunchOptions& opt
   control->reset();
   const bool is_failure = (*system)->must_end();
   const bool whole = (*system)->stop();
+  while (const auto report = (*system)->next_report()) printer.print(title + ": " + *report + "\n");
   printer.print(title + (whole ? " has stopped\n" : " is stuck in a callback, and ends without it\n"));
   static_cast<void>(printer.end());
   // A thread that never returns cannot be joined.

@@ -176,6 +176,57 @@ class Running(Folder):
     def port(self, component, name):
         return next(port for port in self.ask("show", component)["ports"] if port["name"] == name)
 
+    def processes_of(self, name):
+        """The processes that run this part of the system."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/cmdline" % pid, "rb") as file:
+                    words = file.read().split(b"\0")
+            except OSError:
+                continue
+            if os.path.join(self.folder, "system.json").encode() in words and b"--process" in words and name.encode() in words:
+                found.append(int(pid))
+        return found
+
+
+class RecordTest(Running):
+    def recorded(self, **record):
+        with open(SYSTEM) as file:
+            system = json.load(file)
+        system.update(name=self.name, libraries=[MOTOR], processes=[
+            {"name": "main", "restart": "on-failure", "record": dict({"file": "run.mcap"}, **record)}] + system["processes"])
+        return system
+
+    def report(self, name):
+        """What `takt report` says of a recording."""
+        done = self.takt("report", os.path.join(self.folder, name), "--out", os.path.join(self.folder, "report"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_a_process_records_its_ports_and_one_that_was_killed_lacks_the_end(self):
+        self.launch(self.recorded())
+        first, second = (os.path.join(self.folder, name) for name in ("run.mcap", "run.1.mcap"))
+        # A second chunk begins after a second.
+        wait_until(lambda: os.path.exists(first) and os.path.getsize(first) > 20_000, "a chunk is on the disk")
+        os.kill(self.processes_of("main")[0], signal.SIGKILL)
+        wait_until(lambda: os.path.exists(second), "the process that is started again records too")
+        wait_until(lambda: self.state("recorder") == "active", "it records")
+        self.assertEqual({port["name"] for port in self.ask("show", "recorder")["ports"]}, {"motor.joint", "controller.torque"})
+        self.assertEqual(self.end(), 0)
+        self.assertIn("the recording was cut off", self.report("run.mcap"))
+        self.assertNotIn("cut off", self.report("run.1.mcap"))
+        self.assertRegex(self.said(), r"recorded \d+ values in \S*/run.1.mcap, \d+ lost")
+
+    def test_a_wrong_port_and_a_folder_that_is_missing_are_named(self):
+        code, lines = self.mistakes(self.recorded(ports=["motor.speed"]))
+        self.assertEqual(code, 2)
+        self.assertIn("/processes/0/record/ports/0: \"motor.speed\": motor has no out-port \"speed\"; its ports: ", lines[0])
+        system = self.recorded(file="none/run.mcap")
+        done = self.takt("launch", self.file(system), "--virtual-time", "1")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(os.path.join(self.folder, "none/run.mcap"), done.stderr)
+
 
 class CommandTest(Running):
     def setUp(self):
@@ -466,19 +517,6 @@ class ProcessTest(Running):
         self.assertEqual(len(self.port("controller", "torque")["connections"]), 1)
         self.assertEqual([file for file in os.listdir("/dev/shm") if self.name in file], [])
         self.assertEqual(self.end(), 0)
-
-    def processes_of(self, name):
-        """The processes that run this part of the system."""
-        found = []
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open("/proc/%s/cmdline" % pid, "rb") as file:
-                    words = file.read().split(b"\0")
-            except OSError:
-                continue
-            if os.path.join(self.folder, "system.json").encode() in words and b"--process" in words and name.encode() in words:
-                found.append(int(pid))
-        return found
 
     def test_a_process_that_dies_without_restart_ends_the_system(self):
         self.launch({

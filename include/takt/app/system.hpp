@@ -24,19 +24,21 @@
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
 #include "takt/platform/segment.hpp"
+#include "takt/record/compression.hpp"
 
 namespace takt::app {
 
 /// Options of ComponentSystem::create().
 struct SystemOptions {
-  std::vector<std::string> folders;  ///< for libraries without '/'
-  std::string process;               ///< only the contexts of this process; empty: all, in this process
+  std::vector<std::string> folders{};  ///< for libraries without '/'
+  std::string process{};               ///< only the contexts of this process; empty: all, in this process
   /// The memory of connections between processes, made by ComponentSystem::make_segment() of one of them. It
   /// must outlive the system. Null: no such connection.
   platform::Segment* segment = nullptr;
   /// An EventBell of each context that runs on events, in any process, by the context's name. Without its
   /// bell, a context is not woken by writers in other processes.
-  std::map<std::string, int> bells;
+  std::map<std::string, int> bells{};
+  record::Compression* compression = nullptr;  ///< of recordings; must outlive the system. Null: none
 };
 
 /// A system. One thread at a time calls it.

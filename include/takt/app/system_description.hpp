@@ -9,8 +9,12 @@
 //                     "parameters": {"inertia": 0.1}},
 //                    {"name": "log", "type": "Logger", "context": "log"}],
 //     "connections": [{"from": "motor.state", "to": "log.state", "buffering": "fifo", "capacity": 64}],
-//     "processes": [{"name": "io", "restart": "on-failure"}]
+//     "processes": [{"name": "io", "restart": "on-failure",
+//                    "record": {"file": "io.mcap", "ports": ["motor.state"]}}]
 //   }
+//
+// A process records the named out-ports of its components, or all of them without "ports". The file's path
+// begins at the folder of the system's file. A file that exists is kept: the next free number is taken.
 //
 // Components are activated in their order in the file, and deactivated in the opposite one. A composite is
 // listed before the components inside it, whose context is the composite's name.
@@ -84,6 +88,8 @@ struct ProcessDescription {
   RestartPolicy restart = RestartPolicy::never;
   Duration delay = std::chrono::milliseconds(200);  ///< before a restart
   std::uint32_t most = 10;                          ///< restarts within a minute; beyond them the system ends
+  std::string recording{};                          ///< path of its recording; empty: none
+  std::vector<std::string> recorded{};              ///< out-ports "component.port"; empty: all of the process
 };
 
 /// A whole system.
@@ -98,9 +104,13 @@ struct SystemDescription {
 
   /// The context that runs a component or composite, or the context of this name; null: there is none.
   [[nodiscard]] const ContextDescription* context_of(std::string_view runner) const;
-  /// The process of a context, component or composite; empty: there is none of this name.
+  /// The process of a context, component, composite or recorder; empty: there is none of this name.
   [[nodiscard]] std::string process_of(std::string_view runner) const;
 };
+
+/// The name of the component that records the ports of a process, by the index of the process: "recorder",
+/// "recorder2", ...
+[[nodiscard]] std::string recorder_name(std::size_t process);
 
 /// Reads a description. Errors: bad_system; the message has a line for each mistake, with its JSON pointer.
 [[nodiscard]] SetupResult<SystemDescription> system_from_json(std::string_view text);

@@ -1,0 +1,87 @@
+// The recordings of a running system: each process records its out-ports.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/system_parts.hpp"
+#include "takt/version.hpp"
+
+namespace takt::app {
+
+void ComponentSystem::Parts::make_recorders(const Note& note) {
+  for (std::size_t i = 0; i < description.processes.size(); ++i) {
+    const ProcessDescription& process = description.processes[i];
+    const bool is_here = options.process.empty() || options.process == process.name;
+    if (is_here && !process.recording.empty()) make_recorder(i, fmt::format("/processes/{}/record", i), note);
+  }
+}
+
+void ComponentSystem::Parts::make_recorder(std::size_t index, const std::string& where, const Note& note) {
+  const ProcessDescription& process = description.processes[index];
+  for (std::size_t i = 0; i < process.recorded.size(); ++i) {
+    const std::string at = fmt::format("{}/ports/{}", where, i);
+    const std::string of = description.process_of(split_name(process.recorded[i]).first);
+    if (!of.empty() && of != process.name)
+      note(at, fmt::format("{} is in the process {}, which records it", process.recorded[i], of));
+    else if (const auto port = find_port<component::OutPortBase>(process.recorded[i]); !port)
+      note(at, port.error().message);
+  }
+  const std::string name = recorder_name(index);
+  if (find(name) != nullptr || find_context(name) != nullptr)
+    return note(where, fmt::format("\"{}\" is the name of the recorder: choose another one", name));
+  ContextDescription context;
+  context.name = name;
+  context.process = process.name;
+  context.period = PortRecorder::period;
+  runners.push_back(std::make_unique<Runner>(context));
+  Recording& recording = recordings.emplace_back();
+  recording.process = &process;
+  recording.part.name = recording.part.context = name;
+  recording.recorder = std::make_shared<PortRecorder>(name);
+  // The first to begin and the last to end.
+  components.insert(components.begin(), {&recording.part, recording.recorder});
+}
+
+SetupResult<void> ComponentSystem::Parts::open(const Recording& recording) {
+  std::vector<std::string> names = recording.process->recorded;
+  for (const Part& part : components) {
+    if (!recording.process->recorded.empty()) break;
+    if (description.process_of(part.component->name()) != recording.process->name) continue;
+    for (const component::Port* port : part.component->ports()) {
+      if (dynamic_cast<const component::OutPortBase*>(port) != nullptr)
+        names.push_back(part.component->name() + "." + port->name());
+    }
+  }
+  for (const std::string& name : names) {
+    const auto port = find_port<component::OutPortBase>(name);
+    if (!port) return tl::unexpected<SetupError>(port.error());
+    if (auto added = recording.recorder->add(name, **port); !added) return added;
+  }
+  return recording.recorder->open(recording.process->recording, metadata_of(*recording.process),
+                                  options.compression, is_virtual);
+}
+
+record::Metadata ComponentSystem::Parts::metadata_of(const ProcessDescription& process) const {
+  record::Metadata metadata;
+  metadata.robot =
+      description.processes.size() > 1 ? description.name + "@" + process.name : description.name;
+  metadata.period = PortRecorder::period;
+  for (const ContextDescription& context : description.contexts) {
+    if (context.process == process.name && context.period > Duration(0))
+      metadata.period = std::min(metadata.period, context.period);
+  }
+  metadata.takt_version = TAKT_VERSION;
+  if (is_virtual) return metadata;  // equal runs give equal files
+  using std::chrono::system_clock;
+  platform::HybridClock clock;
+  const auto unix_time = std::chrono::duration_cast<Duration>(system_clock::now().time_since_epoch());
+  metadata.epoch = unix_time - clock.now().time_since_epoch();
+  return metadata;
+}
+
+}  // namespace takt::app

@@ -1,0 +1,164 @@
+// Tests that a system of components records the out-ports of its processes, and that this changes nothing.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "app/robot_client.hpp"
+#include "record/cdr.hpp"
+#include "takt/app/system.hpp"
+#include "takt/component/error.hpp"
+#include "takt/component/port.hpp"
+#include "takt/record/reader.hpp"
+
+using namespace takt;
+using namespace takt::app;
+using takt::test::robot_client::ScratchFolder;
+
+namespace {
+
+struct Count {
+  std::uint64_t number = 0;
+  TAKT_FIELDS(Count, number)
+};
+
+/// Writes its cycles by one port, and each third of them by another. A refused value is its failure.
+struct Source final : component::Component {
+  static constexpr component::ComponentMetadata about{
+      .type = "Source", .version = "1.0.0", .vendor = "test", .category = "test", .description = "Counts."};
+  explicit Source(std::string name) : Component(about, std::move(name)) {}
+  Status on_execute(const component::CycleTime& cycle) noexcept override {
+    ++count_.number;
+    const bool whole = all.write(count_, cycle.time);
+    const bool third =
+        count_.number % 3 != 0 || some.write(0.5 * static_cast<double>(count_.number), cycle.time);
+    if (!whole || !third) return fail(component::Errc::bad_value);
+    return {};
+  }
+  component::OutPort<Count> all{*this, "all"};
+  component::OutPort<double> some{*this, "some"};
+
+ private:
+  Count count_;
+};
+
+std::string system_with(const std::string& record) {
+  return R"({"name": "counting", "contexts": [{"name": "fast", "period_ms": 1}, {"name": "far", "period_ms": 5, "process": "other"}],
+             "components": [{"name": "a", "type": "Source", "context": "fast"},
+                            {"name": "b", "type": "Source", "context": "far"}],
+             "processes": [{"name": "main", "record": )" +
+         record + "}]}";
+}
+
+struct Made {
+  ComponentLibrary library;
+  std::unique_ptr<ComponentSystem> system;
+};
+
+SetupResult<std::unique_ptr<Made>> make(const std::string& json, const std::string& process = {}) {
+  auto made = std::make_unique<Made>();
+  REQUIRE(made->library.add(component::component_type<Source>()).has_value());
+  const auto description = system_from_json(json);
+  if (!description) return tl::unexpected<SetupError>(description.error());
+  auto system = ComponentSystem::create(*description, made->library, {.process = process});
+  if (!system) return tl::unexpected<SetupError>(system.error());
+  made->system = std::move(*system);
+  return made;
+}
+
+/// The bits of each value, by topic.
+std::map<std::string, std::vector<std::uint64_t>> values_in(const std::string& path) {
+  std::map<std::string, std::vector<std::uint64_t>> values;
+  auto reader = record::Reader::open(path);
+  if (!reader) FAIL(reader.error().message);
+  while (const record::Record* record = reader->next().value()) {
+    const auto& sample = std::get<record::SampleRecord>(*record);
+    record::CdrReader cdr(sample.message);
+    values[std::string(sample.topic)].push_back(cdr.number<std::uint64_t>());
+    CHECK(cdr.ok());
+  }
+  CHECK(reader->totals().has_value());
+  return values;
+}
+
+std::vector<std::string> reports_of(ComponentSystem& system) {
+  std::vector<std::string> all;
+  while (auto report = system.next_report()) all.push_back(*report);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("in virtual time every value of the named ports is recorded, and equal runs give equal files") {
+  const ScratchFolder folder;
+  for (const char* name : {"one.mcap", "two.mcap"}) {
+    auto made =
+        make(system_with(R"({"file": ")" + folder.file(name) + R"(", "ports": ["a.some", "a.all"]})"));
+    REQUIRE(made.has_value());
+    REQUIRE((*made)->system->run_virtual(std::chrono::seconds(3)).has_value());
+    REQUIRE((*made)->system->stop());
+    const auto values = values_in(folder.file(name));
+    REQUIRE(values.size() == 2);
+    const auto& all = values.at("/ports/a.all");
+    CHECK(all.size() >= 2999);
+    for (std::size_t i = 0; i < all.size(); ++i) CHECK(all[i] == i + 1);
+    CHECK(values.at("/ports/a.some").size() == all.size() / 3);
+  }
+  CHECK(test::robot_client::bytes_of(folder.file("one.mcap")) ==
+        test::robot_client::bytes_of(folder.file("two.mcap")));
+}
+
+TEST_CASE("without names a process records all its ports, beside its threads, and keeps older files") {
+  const ScratchFolder folder;
+  const std::string path = folder.file("run.mcap");
+  for (const std::string& expected : {path, folder.file("run.1.mcap")}) {
+    auto made = make(system_with(R"({"file": ")" + path + R"("})"));
+    REQUIRE(made.has_value());
+    ComponentSystem& system = *(*made)->system;
+    REQUIRE(system.start().has_value());
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    CHECK(system.command("list", "test").find("\"recorder\"") != std::string::npos);
+    CHECK(system.find("a")->state() == component::ComponentState::active);
+    REQUIRE(system.stop());
+    const auto reports = reports_of(system);
+    REQUIRE_FALSE(reports.empty());
+    CAPTURE(reports.back());
+    CHECK(reports.back().starts_with("recorded "));
+    CHECK(reports.back().find(" values in " + expected + ", ") != std::string::npos);
+
+    const auto values = values_in(expected);
+    CHECK(values.contains("/ports/a.some"));
+    CHECK_FALSE(values.contains("/ports/b.all"));  // of another process
+    const auto& all = values.at("/ports/a.all");
+    // A machine that pauses may lose some, which the report counts.
+    for (std::size_t i = 1; i < all.size(); ++i) CHECK(all[i] > all[i - 1]);
+    if (reports.back().ends_with(" 0 lost")) CHECK(all.back() == all.size());
+  }
+}
+
+TEST_CASE("a recording of ports that are not there, or of another process, is a mistake with its place") {
+  const auto mistake_of = [](const std::string& record) {
+    const auto made = make(system_with(record));
+    return made ? std::string() : made.error().message;
+  };
+  CHECK(mistake_of(R"({"file": "run.mcap", "ports": ["a.some", "a.any"]})")
+            .find("/processes/0/record/ports/1: \"a.any\": a has no out-port \"any\"") != std::string::npos);
+  CHECK(mistake_of(R"({"file": "run.mcap", "ports": ["b.all"]})")
+            .find("/processes/0/record/ports/0: b.all is in the process other") != std::string::npos);
+  CHECK(mistake_of(R"({"ports": []})").find("/processes/0/record/file") != std::string::npos);
+  CHECK(mistake_of(R"({"file": "run.mcap", "rate": 1})").find("/processes/0/record/rate") !=
+        std::string::npos);
+}
+
+TEST_CASE("a recording that cannot begin ends the start, and names the file") {
+  const auto made = make(system_with(R"({"file": "/nowhere/run.mcap"})"), "main");
+  REQUIRE(made.has_value());
+  const auto started = (*made)->system->start();
+  REQUIRE_FALSE(started.has_value());
+  CHECK(started.error().message.find("/nowhere/run.mcap") != std::string::npos);
+}
