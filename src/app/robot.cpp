@@ -12,6 +12,7 @@
 
 #include "app/live_stream.hpp"
 #include "app/loop_host.hpp"
+#include "app/loop_log.hpp"
 #include "app/loop_recorder.hpp"
 #include "app/state_watch.hpp"
 #include "app/tape.hpp"
@@ -19,6 +20,7 @@
 #include "takt/app/error.hpp"
 #include "takt/app/shared_joints.hpp"
 #include "takt/controllers/registry.hpp"
+#include "takt/describe.hpp"
 #include "takt/drives/registry.hpp"
 #include "takt/motion/server.hpp"
 #include "takt/platform/hybrid_clock.hpp"
@@ -52,15 +54,20 @@ class Observers final : public motion::LoopObserver {
   std::vector<motion::LoopObserver*> observers_;
 };
 
-/// Writes the recording in each cycle, on the loop's thread: for virtual time.
+/// Writes log and recording in each cycle, on the loop's thread: for virtual time.
 class CycleDrain final : public motion::LoopObserver {
  public:
-  explicit CycleDrain(record::Recorder& recorder) : recorder_(&recorder) {}
+  /// Each may be null.
+  CycleDrain(record::LogWriter* log, record::Recorder* recorder) : log_(log), recorder_(recorder) {}
   void before_cycle(Time) noexcept override {}
   void on_event(const motion::Event&) noexcept override {}
-  void after_cycle(const motion::Snapshot&) noexcept override { static_cast<void>(recorder_->drain()); }
+  void after_cycle(const motion::Snapshot&) noexcept override {
+    if (log_ != nullptr) log_->drain();
+    if (recorder_ != nullptr) static_cast<void>(recorder_->drain());
+  }
 
  private:
+  record::LogWriter* log_;
   record::Recorder* recorder_;
 };
 
@@ -170,6 +177,7 @@ struct Robot::Parts {
     auto opened = add_devices();
     if (opened) opened = load_controllers();
     if (opened) opened = open_recording();
+    if (opened) opened = open_log();
     // From here on: a replay loads the controllers of the description itself.
     loop->manager().context().set_witness(&observers);
     if (opened) opened = open_live();
@@ -182,10 +190,7 @@ struct Robot::Parts {
   record::Metadata recording_metadata() {
     record::Metadata metadata = describe_recording(description, options.created);
     if (!options.further_devices.empty()) metadata.devices = to_json(device_tap->devices());
-    if (options.drain_in_cycle) return metadata;  // in virtual time, equal runs give equal files
-    using std::chrono::system_clock;
-    const auto unix_time = std::chrono::duration_cast<Duration>(system_clock::now().time_since_epoch());
-    metadata.epoch = unix_time - options.clock->now().time_since_epoch();
+    metadata.epoch = epoch();
     return metadata;
   }
 
@@ -208,6 +213,7 @@ struct Robot::Parts {
     };
     const std::size_t first_topic = add(tape::topics());
     static_cast<void>(add(device_tap->topics()));
+    log_topic = add({record::log_topic()});
     std::size_t first_variable = 0;
     if (!options.recorded_variables.empty()) {
       auto made = VariableTap::create(loop->manager(), options.recorded_variables);
@@ -225,11 +231,31 @@ struct Robot::Parts {
       observers.add(*variables);
     }
     observers.add(loop_recorder.emplace(description, recorder->loop(), devices.get()));
-    if (options.drain_in_cycle) {
-      observers.add(drain.emplace(*recorder));
-    } else {
-      static_cast<void>(recorder->start());
-    }
+    if (!options.drain_in_cycle) static_cast<void>(recorder->start());
+    return {};
+  }
+
+  /// The time that its lines have, beyond the loop's clock; none in virtual time.
+  [[nodiscard]] Duration epoch() const {
+    if (options.drain_in_cycle) return {};  // equal runs give equal files
+    using std::chrono::system_clock;
+    const auto unix_time = std::chrono::duration_cast<Duration>(system_clock::now().time_since_epoch());
+    return unix_time - options.clock->now().time_since_epoch();
+  }
+
+  SetupResult<void> open_log() {
+    if (options.log.empty() && !recorder) return {};
+    observers.add(loop_log.emplace(logger, description));
+    loop->manager().set_logger(&logger);
+    log.emplace(record::LogOptions{"robot " + description.name, options.log, epoch(),
+                                   [](Error error) noexcept { return takt::describe(error); }});
+    log->add(logger);
+    if (recorder) log->record_to(*recorder, log_topic);
+    if (auto opened = log->open(options.clock->now()); !opened) return opened;
+    if (options.drain_in_cycle)
+      observers.add(drain.emplace(&*log, recorder.get()));
+    else
+      log->start();
     return {};
   }
 
@@ -355,6 +381,10 @@ struct Robot::Parts {
   std::optional<TapeRecorder> taped;
   std::shared_ptr<VariableTap> variables;
   std::optional<LoopRecorder> loop_recorder;
+  rt::Logger logger;
+  std::optional<LoopLog> loop_log;
+  std::size_t log_topic = 0;
+  std::optional<record::LogWriter> log;
   std::optional<CycleDrain> drain;
   ComponentLibrary library;
   rt::Tracer tracer;
@@ -399,6 +429,7 @@ std::optional<std::uint16_t> Robot::foxglove_port() const noexcept {
 robot::Manager& Robot::manager() noexcept { return parts_->loop->manager(); }
 ControllerCommands& Robot::controllers() noexcept { return *parts_->commands; }
 record::TraceWriter& Robot::traces() noexcept { return *parts_->traces; }
+record::LogWriter* Robot::log() noexcept { return parts_->log ? &*parts_->log : nullptr; }
 motion::Channels& Robot::channels() noexcept { return parts_->channels; }
 record::Recorder* Robot::recorder() noexcept { return parts_->recorder.get(); }
 motion::ServerOptions Robot::recording_options() { return parts_->server_options(); }
@@ -443,6 +474,11 @@ SetupResult<RunTotals> Robot::finish() {
   parts_->live.reset();
   const auto traced = parts_->traces->stop();
   if (traced) totals.traced = *traced;
+  SetupResult<record::LogTotals> logged;
+  if (parts_->log) {
+    logged = parts_->log->finish(parts_->options.clock->now());
+    if (logged) totals.logged = *logged;
+  }
   if (parts_->recorder) {
     const auto recorded = parts_->recorder->finish();
     if (!parts_->has_run) {
@@ -453,6 +489,7 @@ SetupResult<RunTotals> Robot::finish() {
       return fail(recorded.error().error, parts_->options.recording + ": " + recorded.error().message);
     totals.recorded = *recorded;
   }
+  if (!logged) return tl::unexpected<SetupError>(std::move(logged.error()));
   if (!traced && traced.error().error != record::Errc::not_running)
     return tl::unexpected<SetupError>(traced.error());
   return totals;

@@ -283,7 +283,7 @@ SetupResult<void> ComponentSystem::Parts::set_up() {
   for (const Recording& recording : recordings) {
     if (auto opened = open(recording); !opened) return opened;
   }
-  return {};
+  return open_log();
 }
 
 SetupResult<void> ComponentSystem::Parts::start_threads() {
@@ -344,6 +344,7 @@ SetupResult<void> ComponentSystem::run_virtual(Duration duration) {
   }
   if (auto done = parts.activate_all(); !done) return done;
   time.run_until(time.now() + duration);
+  parts.virtual_now = time.now();
   parts.look(Time{});
   return {};
 }
@@ -394,10 +395,7 @@ bool ComponentSystem::Parts::stop(Duration patience) {
     runner->thread.reset();
   }
   wires.clear();
-  for (const Recording& recording : recordings) {
-    const auto finished = recording.recorder->finish();
-    if (!finished || !finished->empty()) report(finished ? *finished : finished.error().message);
-  }
+  finish_files();
   return true;
 }
 
@@ -406,6 +404,7 @@ bool ComponentSystem::stop(Duration patience) { return parts_->stop(patience); }
 // ---- the watchdog ----
 
 void ComponentSystem::Parts::report(std::string text) {
+  if (log) log->write(now(), rt::LogLevel::warning, {}, text);
   const std::scoped_lock lock(report_mutex);
   if (reports.size() < 256) reports.push_back(std::move(text));
 }

@@ -342,7 +342,13 @@ class Commands {
 }  // namespace
 
 std::string ComponentSystem::command(std::string_view line, std::string_view who) {
-  return to_line(Commands(*parts_, who).run(line));
+  const Value answer = Commands(*parts_, who).run(line);
+  // What only asks is not logged.
+  if (parts_->log && line != "list" && !line.starts_with("show "))
+    parts_->log->write(
+        parts_->now(), rt::LogLevel::info, who,
+        fmt::format("{}: {}", line, answer.value("ok", false) ? "done" : answer.value("error", "")));
+  return to_line(answer);
 }
 
 }  // namespace takt::app

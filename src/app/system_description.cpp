@@ -187,6 +187,7 @@ class Reader {
     one.word<RestartPolicy>("restart", process.restart, policies);
     time(one, "delay_ms", 1e-3, process.delay, Range::between(0, 1e6));
     integer(one, "most", process.most, 1, 1'000'000);
+    if (one.has("log")) one.required_name("log", process.log);
     if (const Value* recording = one.find("record")) record(*recording, one.at("record"), process);
     const bool used =
         std::any_of(system_.contexts.begin(), system_.contexts.end(),
@@ -259,7 +260,9 @@ SetupResult<SystemDescription> system_from_file(const std::string& path) {
   if (!system) return system;
   const auto folder = std::filesystem::path(path).parent_path();
   for (ProcessDescription& process : system->processes) {
-    if (!process.recording.empty()) process.recording = (folder / process.recording).string();
+    for (std::string* file : {&process.log, &process.recording}) {
+      if (!file->empty()) *file = (folder / *file).string();
+    }
   }
   return system;
 }

@@ -23,6 +23,8 @@
 #include "takt/component/replacement.hpp"
 #include "takt/platform/event_waiter.hpp"
 #include "takt/platform/hybrid_clock.hpp"
+#include "takt/record/log_writer.hpp"
+#include "takt/rt/logger.hpp"
 
 namespace takt::app {
 
@@ -34,6 +36,7 @@ struct ComponentSystem::Parts {
 
     const ContextDescription description;
     component::ExecutionContext context;
+    rt::Logger logger;
     platform::HybridClock clock;
     std::optional<platform::EventWaiter> waiter;
     component::TickCounter ticks;
@@ -72,7 +75,9 @@ struct ComponentSystem::Parts {
   std::map<std::string, std::shared_ptr<component::Wake>, std::less<>> bells;  ///< by context
   std::vector<Wire> wires;
   std::deque<Recording> recordings;  ///< their addresses stay
+  std::optional<record::LogWriter> log;
   bool is_virtual = false;
+  Time virtual_now{};
 
   std::mutex report_mutex;
   std::deque<std::string> reports;
@@ -106,7 +111,15 @@ struct ComponentSystem::Parts {
   void make_recorders(const Note& note);
   void make_recorder(std::size_t process, const std::string& where, const Note& note);
   [[nodiscard]] SetupResult<void> open(const Recording& recording);
+  void finish_files();
   [[nodiscard]] record::Metadata metadata_of(const ProcessDescription& process) const;
+  [[nodiscard]] SetupResult<void> open_log();
+  /// "arm", or "arm@io" for one process of several.
+  [[nodiscard]] std::string title_of(std::string_view process) const;
+  /// The present time of the contexts.
+  [[nodiscard]] Time now() const noexcept;
+  /// Unix time minus now(). 0 in virtual time, so that equal runs give equal files.
+  [[nodiscard]] Duration epoch() const;
   [[nodiscard]] SetupResult<void> adopt_bells();
   [[nodiscard]] SetupResult<void> set_up();
   [[nodiscard]] SetupResult<void> connect_all();

@@ -33,6 +33,11 @@ template <class Part>
 
 }  // namespace
 
+rt::Logger* Component::logger() const noexcept {
+  ExecutionContext* const present = context();
+  return present == nullptr ? nullptr : present->logger();
+}
+
 Port* Component::find_port(std::string_view name) const noexcept { return find_in(ports_, name); }
 
 ServicePort* Component::find_service(std::string_view name) const noexcept {

@@ -21,7 +21,8 @@ SetupResult<void> check_topics(std::span<const Topic> topics) {
   for (const Topic& topic : topics) {
     const bool is_valid = !topic.type.empty() && !topic.topic.empty() &&
                           (topic.schema.empty() || shm::parse_schema(topic.schema).has_value()) &&
-                          (!topic.has_text || (!topic.schema.empty() && !topic.is_list));
+                          (!topic.has_text || (!topic.schema.empty() && !topic.is_list)) &&
+                          (topic.definition.empty() || (topic.schema.empty() && !topic.is_list));
     if (!is_valid || !names.insert(topic.topic).second || topics.size() > max_topics)
       return fail(Errc::bad_topic,
                   "topic \"" + topic.topic + "\": " + std::string(describe(Errc::bad_topic)));
@@ -115,6 +116,7 @@ SetupResult<std::unique_ptr<Recorder>> Recorder::create(const std::string& path,
 Recorder::Recorder(std::unique_ptr<Output> output, const Metadata& metadata, const RecorderOptions& options)
     : loop_(options.loop_ring_bytes, metadata.joints.size(), metadata.buses.size()),
       server_(options.server_ring_bytes, metadata.joints.size(), metadata.buses.size()),
+      log_(options.log_ring_bytes, metadata.joints.size(), metadata.buses.size()),
       output_(std::move(output)) {}
 
 Recorder::~Recorder() { static_cast<void>(finish()); }
@@ -160,15 +162,14 @@ SetupResult<EndTotals> Recorder::finish() {
   const std::lock_guard lock(mutex_);
   if (!std::exchange(finished_, true)) {
     drain_locked();
-    output_->result = output_->finish(loop_.dropped() + server_.dropped());
+    output_->result = output_->finish(loop_.dropped() + server_.dropped() + log_.dropped());
   }
   return *output_->result;
 }
 
 void Recorder::drain_locked() {
   if (output_->result) return;
-  drain_locked(server_);
-  drain_locked(loop_);
+  for (Lane* lane : {&log_, &server_, &loop_}) drain_locked(*lane);
 }
 
 void Recorder::drain_locked(Lane& lane) {

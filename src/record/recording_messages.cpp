@@ -11,6 +11,7 @@ namespace {
 /// The definition of a topic's messages. Items of lists have a type of their own: "robot/msg/Wrench" has
 /// "robot/WrenchItem".
 std::string topic_definition(const Topic& topic) {
+  if (!topic.definition.empty()) return topic.definition;
   if (topic.schema.empty()) return "uint8[] data\n";
   std::string fields = MessageForm(topic.schema).definition();
   if (topic.has_text) return fields + "string text\n";
@@ -35,7 +36,8 @@ RecordingMessages::RecordingMessages(const Metadata& metadata, std::span<const T
       efforts_(joints_.size()),
       goals_(joints_.size()) {
   for (const Topic& topic : topics)
-    topics_.push_back({MessageForm(topic.schema), topic.schema.empty(), topic.is_list, topic.has_text});
+    topics_.push_back({MessageForm(topic.schema), topic.schema.empty(), topic.is_list, topic.has_text,
+                       !topic.definition.empty()});
   define(metadata, topics);
 }
 
@@ -160,8 +162,9 @@ void RecordingMessages::add_sample(RecordReader& reader, ChunkBuilder& chunk) {
   const auto header = reader.take<SampleHeader>();
   const auto value = reader.rest();
   if (header.topic >= topics_.size()) return;
-  const auto& [form, is_opaque, is_list, has_text] = topics_[header.topic];
+  const auto& [form, is_opaque, is_list, has_text, is_message] = topics_[header.topic];
   const auto channel = static_cast<std::uint16_t>(channels::first_bus + buses_ + header.topic);
+  if (is_message) return chunk.add(channel, log_time(header.time), value);
   if (has_text) {
     if (value.size() < form.size()) return;
     form.write(writer_, value.first(form.size()));

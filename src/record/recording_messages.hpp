@@ -84,6 +84,7 @@ class RecordingMessages {
     bool is_opaque;
     bool is_list;
     bool has_text;
+    bool is_message;
   };
 
   void define(const Metadata& metadata, std::span<const Topic> topics);

@@ -55,6 +55,8 @@ Manager::Manager(const RobotDescription& robot, ManagerOptions options)
       references_(robot.joints.size()),
       mimics_(JointCoupling::create(robot).value_or(JointCoupling(robot.joints.size()))),
       by_number_(options_.max_controllers) {
+  for (std::size_t i = 0; i < event_log_.kinds.size(); ++i)
+    event_log_.kinds[i] = rt::intern(to_string(static_cast<ManagerEvent::Kind>(i)));
   joints_.reserve(robot.joints.size());
   for (std::size_t i = 0; i < robot.joints.size(); ++i) {
     const JointDescription& joint = robot.joints[i];

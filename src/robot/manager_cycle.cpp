@@ -384,6 +384,13 @@ bool Manager::is_free_from(const Entry& owner, const Entry& claimant) const noex
 void Manager::emit(ManagerEvent::Kind kind, const component::Component& component, Error error) noexcept {
   // A reader that is too slow loses the newest.
   (void)events_.try_push({now_, kind, std::string_view(component.name()), error});
+  rt::Logger* const logger = controllers_.logger();
+  if (logger == nullptr) return;
+  const rt::TextId text = event_log_.kinds[static_cast<std::size_t>(kind)];
+  if (error.room != Room::none)
+    logger->log(event_log_.failure, component.name_id(), text, error);
+  else
+    logger->log(event_log_.change, component.name_id(), text);
 }
 
 // ---- 5 limit, 6 protect ----

@@ -63,6 +63,7 @@ struct RunOptions {
   double around_stops = 0;
   std::vector<std::string> variables;
   bool overwrite = false;
+  std::vector<std::string> log;
   std::string trace;
   std::string trace_folder = ".";
   std::string foxglove;     ///< ADDRESS:PORT
@@ -176,6 +177,7 @@ app::RobotOptions robot_options(const RunOptions& options) {
   made.recorded_variables = options.variables;
   made.overwrite = options.overwrite;
   made.recorder = recorder_options(options);
+  made.log = options.log;
   made.trace_folder = options.trace_folder;
   made.libraries = options.libraries;
   made.folders = options.folders;
@@ -540,6 +542,8 @@ void add_run(CLI::App& app) {
   CLI::Option* virtual_time = command->add_flag("--virtual-time", options->virtual_time,
                                                 "Run as fast as possible, the same numbers every time");
   virtual_time->excludes(port)->excludes("--serve-at")->excludes("--bus");
+  command->add_option("--log", options->log,
+                      "Append what happens in the loop to this file; -: the standard error stream");
   command
       ->add_option("--trace", options->trace,
                    "Write what each cycle does to this new file, for ui.perfetto.dev or chrome://tracing")

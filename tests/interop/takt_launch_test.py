@@ -218,6 +218,31 @@ class RecordTest(Running):
         self.assertNotIn("cut off", self.report("run.1.mcap"))
         self.assertRegex(self.said(), r"recorded \d+ values in \S*/run.1.mcap, \d+ lost")
 
+    def test_a_log_has_a_beginning_and_an_end_unless_its_process_was_killed(self):
+        system = self.recorded()
+        system["processes"][0].update(log="main.log")
+        self.launch(system)
+        wait_until(lambda: self.state("controller") == "active", "it runs")
+        self.assertIsNotNone(self.ask("set", "controller", "target=0.5"), self.refusal)
+        os.kill(self.processes_of("main")[0], signal.SIGKILL)
+        path = os.path.join(self.folder, "main.log")
+        wait_until(lambda: len(self.lines_of(path, " begins, process ")) == 2, "the process begins again")
+        wait_until(lambda: self.state("recorder") == "active", "it runs")
+        self.assertEqual(self.end(), 0)
+        self.assertEqual(len(self.lines_of(path, " ends: ")), 1)
+        self.assertEqual(len(self.lines_of(path, "info takt component: set controller ")), 1)
+        with open(path) as file:
+            for line in file:
+                self.assertRegex(line, r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z (info|warning) \S")
+
+    @staticmethod
+    def lines_of(path, text):
+        try:
+            with open(path) as file:
+                return [line for line in file if text in line]
+        except FileNotFoundError:
+            return []
+
     def test_a_wrong_port_and_a_folder_that_is_missing_are_named(self):
         code, lines = self.mistakes(self.recorded(ports=["motor.speed"]))
         self.assertEqual(code, 2)

@@ -102,6 +102,26 @@ class TaktRun(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertIn("succeeded", done.stdout)
 
+    def test_a_log_tells_what_the_loop_did_and_lacks_its_end_after_a_kill(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "arm.log")
+            with running("--log", path) as (process, port):
+                self.check_well(port)
+                process.kill()
+                process.wait()
+            with running("--log", path) as (process, port):
+                self.check_well(port)
+            with open(path) as file:
+                lines = [line.split(" ", 2)[2].rstrip() for line in file]
+        begins = [number for number, line in enumerate(lines) if line.startswith("robot arm6 begins, process ")]
+        self.assertEqual(len(begins), 2)
+        self.assertEqual(begins[0], 0)
+        self.assertEqual([line for line in lines if " ends: " in line], lines[-1:])
+        for part in (lines[:begins[1]], lines[begins[1]:]):
+            for line in ("robot ready", "goal 1 succeeded"):
+                self.assertIn(line, part)
+        self.assertIn("robot down", lines)
+
     def test_half_a_request_and_garbage_leave_the_loop_alone(self):
         with running() as (process, port):
             half = socket.create_connection(("127.0.0.1", port))

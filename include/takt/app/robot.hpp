@@ -32,6 +32,7 @@
 #include "takt/motion/goal.hpp"
 #include "takt/motion/loop.hpp"
 #include "takt/motion/server.hpp"
+#include "takt/record/log_writer.hpp"
 #include "takt/record/recorder.hpp"
 #include "takt/record/trace_writer.hpp"
 #include "takt/robot/controller_config.hpp"
@@ -61,6 +62,8 @@ struct RobotOptions {
   /// "odometry.pose", "tip/setpoint". The options or the description load their controllers. While the
   /// controller "recorder" is loaded, these cannot be unloaded. Any other is no_such_interface of robot.
   std::vector<std::string> recorded_variables{};
+  /// Files of the log, which are appended to; "-": the standard error stream. A recording has the log too.
+  std::vector<std::string> log{};
   std::string trace{};             ///< file of a trace, from the first cycle on; empty: none
   std::string trace_folder = ".";  ///< where traces lie that clients request
   bool overwrite = false;          ///< the recording may replace an existing file
@@ -79,6 +82,7 @@ struct RobotOptions {
 struct RunTotals {
   std::optional<record::EndTotals> recorded{};  ///< std::nullopt without a recording
   std::optional<record::TraceTotals> traced{};  ///< of a trace that went on until the end
+  std::optional<record::LogTotals> logged{};    ///< std::nullopt without a log
   std::uint64_t accepted = 0;                   ///< requests to the motion server in this process
   std::uint64_t rejected = 0;
   std::uint64_t errors = 0;  ///< lines that were not a request
@@ -119,6 +123,8 @@ class Robot {
   [[nodiscard]] robot::Manager& manager() noexcept;
   /// The commands to the controllers. They read the manager's events, which next_report() also tells.
   [[nodiscard]] ControllerCommands& controllers() noexcept;
+  /// The log, for lines of the caller; null without a log. Its function write() is for any thread.
+  [[nodiscard]] record::LogWriter* log() noexcept;
   /// Writes traces of the loop: what each cycle did, and for how long. Any thread, while the robot runs.
   [[nodiscard]] record::TraceWriter& traces() noexcept;
   /// The channels between the loop and the motion server.

@@ -9,12 +9,13 @@
 //                     "parameters": {"inertia": 0.1}},
 //                    {"name": "log", "type": "Logger", "context": "log"}],
 //     "connections": [{"from": "motor.state", "to": "log.state", "buffering": "fifo", "capacity": 64}],
-//     "processes": [{"name": "io", "restart": "on-failure",
+//     "processes": [{"name": "io", "restart": "on-failure", "log": "io.log",
 //                    "record": {"file": "io.mcap", "ports": ["motor.state"]}}]
 //   }
 //
-// A process records the named out-ports of its components, or all of them without "ports". The file's path
-// begins at the folder of the system's file. A file that exists is kept: the next free number is taken.
+// A process logs what its components log (rt/logger.hpp), their failures and the commands to them. It records
+// the named out-ports of its components, or all of them without "ports". Paths begin at the folder of the
+// system's file. A log is appended to. A recording that exists is kept: the next free number is taken.
 //
 // Components are activated in their order in the file, and deactivated in the opposite one. A composite is
 // listed before the components inside it, whose context is the composite's name.
@@ -88,6 +89,7 @@ struct ProcessDescription {
   RestartPolicy restart = RestartPolicy::never;
   Duration delay = std::chrono::milliseconds(200);  ///< before a restart
   std::uint32_t most = 10;                          ///< restarts within a minute; beyond them the system ends
+  std::string log{};                                ///< path of its log; empty: none
   std::string recording{};                          ///< path of its recording; empty: none
   std::vector<std::string> recorded{};              ///< out-ports "component.port"; empty: all of the process
 };

@@ -24,6 +24,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,7 @@
 #include "takt/core/error.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
+#include "takt/rt/logger.hpp"
 #include "takt/rt/text_id.hpp"
 
 namespace takt::component {
@@ -154,6 +156,14 @@ class Component {
   /// Leads to finalised. Not real-time safe. Errors: wrong_state (active); already_participates.
   [[nodiscard]] Status finalize() noexcept;
 
+ protected:
+  /// Logs an entry with the component as its source, if the context has a logger (rt/logger.hpp). Only in
+  /// callbacks of the cycle; real-time safe.
+  template <rt::Loggable... Arguments>
+  void log(rt::LogStatement<Arguments...>& statement, std::type_identity_t<Arguments>... arguments) noexcept {
+    if (rt::Logger* const to = logger()) to->log(statement, name_id_, arguments...);
+  }
+
  private:
   friend class ExecutionContext;
   friend class KeptStateBase;
@@ -161,6 +171,7 @@ class Component {
   friend class ServicePort;
 
   [[nodiscard]] SetupResult<void> check_names() const;
+  [[nodiscard]] rt::Logger* logger() const noexcept;
 
   // Only the thread that runs or has borrowed the context changes the state.
   //

@@ -28,6 +28,7 @@
 #include "takt/core/error.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
+#include "takt/rt/logger.hpp"
 #include "takt/rt/periodic_loop.hpp"
 #include "takt/rt/tracer.hpp"
 
@@ -221,6 +222,14 @@ class ExecutionContext {
   /// Records the callbacks of each component in the present cycle as a span; null: not. Only the context's
   /// thread sets it, between two cycles.
   void set_tracer(rt::Tracer* tracer) noexcept { tracer_ = tracer; }
+  /// The logger of its components; null: none. Only the context's thread sets it, or a thread that is alone
+  /// with the context.
+  void set_logger(rt::Logger* logger) noexcept { logger_ = logger; }
+  /// The logger, at the time of the present cycle; null: none. Only the context's thread.
+  [[nodiscard]] rt::Logger* logger() noexcept {
+    if (logger_ != nullptr) logger_->set_time(now_);
+    return logger_;
+  }
 
   /// What happens between the activation of a new component and the deactivation of the old one.
   struct Handover {
@@ -287,6 +296,7 @@ class ExecutionContext {
   BudgetClock* clock_ = nullptr;
   const rt::LoopStatistics* statistics_ = nullptr;
   rt::Tracer* tracer_ = nullptr;
+  rt::Logger* logger_ = nullptr;
   Time now_{};
   Duration measured_{};
   std::uint64_t index_ = 0;

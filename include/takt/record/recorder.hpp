@@ -142,12 +142,16 @@ struct Topic {
   std::string_view schema{};
   bool is_list = false;   ///< a message holds any number of values, as "items"
   bool has_text = false;  ///< a message holds one value and then a text, as "text"; with a schema only
+  /// The definition of a message of any form ("ros2msg"): each value is a whole message in CDR. Instead of a
+  /// schema.
+  std::string definition{};
 };
 
 /// How a recording is written.
 struct RecorderOptions {
   std::size_t loop_ring_bytes = std::size_t{4} << 20;    ///< 3.5 s of 20 joints at 1 kHz
   std::size_t server_ring_bytes = std::size_t{1} << 20;  ///< about 11 900 goal events
+  std::size_t log_ring_bytes = std::size_t{1} << 18;     ///< about 2000 lines
   /// The compression of the chunks; must outlive the recorder. Null: none.
   Compression* compression = nullptr;
   std::vector<Topic> topics{};
@@ -173,14 +177,16 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// The lanes of the loop's thread and of the server's thread. Real-time safe.
+  /// The lanes of the loop's thread, of the server's, and of the one that writes the log. Real-time safe.
   [[nodiscard]] Lane& loop() noexcept { return loop_; }
   [[nodiscard]] Lane& server() noexcept { return server_; }
+  [[nodiscard]] Lane& log() noexcept { return log_; }
 
   /// Starts a thread that writes the lanes to the file every `interval`. Errors: already_running.
   Status start(Duration interval = std::chrono::milliseconds(20));
 
-  /// Writes the records in the lanes to the file: the server's first, then the loop's. Errors: as status().
+  /// Writes the records in the lanes to the file: the log's first, the server's, the loop's. Errors: as
+  /// status().
   ///
   /// If virtual time calls it in every cycle, no record is dropped, and equal runs give equal files.
   Status drain();
@@ -204,6 +210,7 @@ class Recorder {
 
   Lane loop_;
   Lane server_;
+  Lane log_;
 
   mutable std::mutex mutex_;  // protects the members below; a lane never locks it
   std::condition_variable wake_;

@@ -60,6 +60,7 @@
 #include "takt/robot/joint.hpp"
 #include "takt/robot/joint_coupling.hpp"
 #include "takt/robot/supervisor.hpp"
+#include "takt/rt/logger.hpp"
 #include "takt/rt/periodic_loop.hpp"
 #include "takt/rt/text_id.hpp"
 #include "takt/rt/tracer.hpp"
@@ -229,6 +230,12 @@ class Manager {
     device_context_.set_tracer(tracer);
     controllers_.set_tracer(tracer);
   }
+  /// The logger of devices and controllers, and of the manager's own events; null: none. Set-up, or between
+  /// two cycles.
+  void set_logger(rt::Logger* logger) noexcept {
+    device_context_.set_logger(logger);
+    controllers_.set_logger(logger);
+  }
   /// Gives the cycle back, after it.
   void stop(Time now) noexcept;
 
@@ -288,6 +295,13 @@ class Manager {
     rt::TextId limit = rt::intern("limit");
     rt::TextId write = rt::intern("write");
     rt::TextId publish = rt::intern("publish");
+  };
+
+  /// The statements that log events.
+  struct EventLog {
+    rt::LogStatement<rt::TextId, Error> failure{rt::LogLevel::error, "{}: {}", {.entries = 256}};
+    rt::LogStatement<rt::TextId> change{rt::LogLevel::warning, "{}", {.entries = 256}};
+    std::array<rt::TextId, 6> kinds{};
   };
 
   // set-up, under the mutex
@@ -373,6 +387,7 @@ class Manager {
   std::vector<CommandCell> cells_;
   shm::SpscRing<ManagerEvent> events_{256};
   Steps steps_;
+  EventLog event_log_;
   rt::Tracer* tracer_ = nullptr;
   std::atomic<std::uint64_t> wishes_{0};  ///< the changes of Entry::wanted so far
   SwitchJob* pending_ = nullptr;          ///< the switch whose modes are changing

@@ -1,4 +1,4 @@
-// Tests that a system of components records the out-ports of its processes, and that this changes nothing.
+// Tests the files of a system of components: recordings of the out-ports of its processes, and their logs.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -37,13 +37,17 @@ struct Source final : component::Component {
     const bool whole = all.write(count_, cycle.time);
     const bool third =
         count_.number % 3 != 0 || some.write(0.5 * static_cast<double>(count_.number), cycle.time);
-    if (!whole || !third) return fail(component::Errc::bad_value);
+    if (count_.number % 100 == 0) log(reached_, count_.number, name_id());
+    if (!whole || !third || *fails) return fail(component::Errc::bad_value);
     return {};
   }
   component::OutPort<Count> all{*this, "all"};
   component::OutPort<double> some{*this, "some"};
+  component::Parameter<bool> fails{*this, "fails", {}};
 
  private:
+  rt::LogStatement<std::uint64_t, rt::TextId> reached_{
+      rt::LogLevel::info, "{} cycles of {}", {.entries = 2, .interval = std::chrono::seconds(1)}};
   Count count_;
 };
 
@@ -51,7 +55,7 @@ std::string system_with(const std::string& record) {
   return R"({"name": "counting", "contexts": [{"name": "fast", "period_ms": 1}, {"name": "far", "period_ms": 5, "process": "other"}],
              "components": [{"name": "a", "type": "Source", "context": "fast"},
                             {"name": "b", "type": "Source", "context": "far"}],
-             "processes": [{"name": "main", "record": )" +
+             "processes": [{"name": "main", )" +
          record + "}]}";
 }
 
@@ -97,8 +101,8 @@ std::vector<std::string> reports_of(ComponentSystem& system) {
 TEST_CASE("in virtual time every value of the named ports is recorded, and equal runs give equal files") {
   const ScratchFolder folder;
   for (const char* name : {"one.mcap", "two.mcap"}) {
-    auto made =
-        make(system_with(R"({"file": ")" + folder.file(name) + R"(", "ports": ["a.some", "a.all"]})"));
+    auto made = make(
+        system_with(R"("record": {"file": ")" + folder.file(name) + R"(", "ports": ["a.some", "a.all"]})"));
     REQUIRE(made.has_value());
     REQUIRE((*made)->system->run_virtual(std::chrono::seconds(3)).has_value());
     REQUIRE((*made)->system->stop());
@@ -117,7 +121,7 @@ TEST_CASE("without names a process records all its ports, beside its threads, an
   const ScratchFolder folder;
   const std::string path = folder.file("run.mcap");
   for (const std::string& expected : {path, folder.file("run.1.mcap")}) {
-    auto made = make(system_with(R"({"file": ")" + path + R"("})"));
+    auto made = make(system_with(R"("record": {"file": ")" + path + R"("})"));
     REQUIRE(made.has_value());
     ComponentSystem& system = *(*made)->system;
     REQUIRE(system.start().has_value());
@@ -146,19 +150,68 @@ TEST_CASE("a recording of ports that are not there, or of another process, is a 
     const auto made = make(system_with(record));
     return made ? std::string() : made.error().message;
   };
-  CHECK(mistake_of(R"({"file": "run.mcap", "ports": ["a.some", "a.any"]})")
+  CHECK(mistake_of(R"("record": {"file": "run.mcap", "ports": ["a.some", "a.any"]})")
             .find("/processes/0/record/ports/1: \"a.any\": a has no out-port \"any\"") != std::string::npos);
-  CHECK(mistake_of(R"({"file": "run.mcap", "ports": ["b.all"]})")
+  CHECK(mistake_of(R"("record": {"file": "run.mcap", "ports": ["b.all"]})")
             .find("/processes/0/record/ports/0: b.all is in the process other") != std::string::npos);
-  CHECK(mistake_of(R"({"ports": []})").find("/processes/0/record/file") != std::string::npos);
-  CHECK(mistake_of(R"({"file": "run.mcap", "rate": 1})").find("/processes/0/record/rate") !=
+  CHECK(mistake_of(R"("record": {"ports": []})").find("/processes/0/record/file") != std::string::npos);
+  CHECK(mistake_of(R"("record": {"file": "run.mcap", "rate": 1})").find("/processes/0/record/rate") !=
         std::string::npos);
 }
 
 TEST_CASE("a recording that cannot begin ends the start, and names the file") {
-  const auto made = make(system_with(R"({"file": "/nowhere/run.mcap"})"), "main");
+  const auto made = make(system_with(R"("record": {"file": "/nowhere/run.mcap"})"), "main");
   REQUIRE(made.has_value());
   const auto started = (*made)->system->start();
   REQUIRE_FALSE(started.has_value());
   CHECK(started.error().message.find("/nowhere/run.mcap") != std::string::npos);
+}
+
+TEST_CASE(
+    "a process logs what its components log, their failures and the commands, from its beginning to its "
+    "end") {
+  const ScratchFolder folder;
+  for (const char* name : {"one.log", "two.log"}) {
+    auto made = make(system_with(R"("log": ")" + folder.file(name) + R"(")"));
+    REQUIRE(made.has_value());
+    ComponentSystem& system = *(*made)->system;
+    REQUIRE(system.run_virtual(std::chrono::seconds(2)).has_value());
+    CHECK(system.command(R"(set a {"fails": true})", "operator").find("\"ok\":true") != std::string::npos);
+    CHECK(system.command("stop nobody", "operator").find("\"ok\":false") != std::string::npos);
+    static_cast<void>(system.command("list", "operator"));
+    REQUIRE(system.stop());
+    const std::string log = test::robot_client::bytes_of(folder.file(name));
+    CAPTURE(log);
+    CHECK(log.starts_with("0.000000 info counting begins\n"));
+    // Two entries a second and component. The third one tells how many were suppressed.
+    CHECK(log.find("0.099000 info a: 100 cycles of a\n") != std::string::npos);
+    CHECK(log.find("0.199000 info a: 200 cycles of a\n") != std::string::npos);
+    CHECK(log.find("info a: 300 cycles of a") == std::string::npos);
+    CHECK(log.find("info a: 1100 cycles of a (8 suppressed)\n") != std::string::npos);
+    CHECK(log.find("info b: 100 cycles of b\n") != std::string::npos);
+    CHECK(log.find(R"(info operator: set a {"fails": true}: done)") != std::string::npos);
+    CHECK(log.find("info operator: stop nobody: ") != std::string::npos);
+    CHECK(log.find("list") == std::string::npos);
+    CHECK(log.ends_with(" entries, 0 dropped\n"));
+  }
+  CHECK(test::robot_client::bytes_of(folder.file("one.log")) ==
+        test::robot_client::bytes_of(folder.file("two.log")));
+}
+
+TEST_CASE("the log of a running process has the failure of a component") {
+  const ScratchFolder folder;
+  auto made = make(system_with(R"("log": ")" + folder.file("run.log") + R"(")"), "main");
+  REQUIRE(made.has_value());
+  ComponentSystem& system = *(*made)->system;
+  REQUIRE(system.start().has_value());
+  static_cast<void>(system.command(R"(set a {"fails": true})", "operator"));
+  while (system.find("a")->state() != component::ComponentState::error)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (!system.next_report()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  REQUIRE(system.stop());
+  const std::string log = test::robot_client::bytes_of(folder.file("run.log"));
+  CAPTURE(log);
+  CHECK(log.find("info counting@main begins, process ") != std::string::npos);
+  CHECK(log.find("warning a has failed: ") != std::string::npos);
+  CHECK(log.find("info counting@main ends: ") != std::string::npos);
 }

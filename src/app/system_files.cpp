@@ -1,4 +1,4 @@
-// The recordings of a running system: each process records its out-ports.
+// The files of a running system: each process records its out-ports, and logs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "app/system_parts.hpp"
+#include "takt/describe.hpp"
+#include "takt/platform/steady_clock.hpp"
 #include "takt/version.hpp"
 
 namespace takt::app {
@@ -66,22 +68,72 @@ SetupResult<void> ComponentSystem::Parts::open(const Recording& recording) {
                                   options.compression, is_virtual);
 }
 
+std::string ComponentSystem::Parts::title_of(std::string_view process) const {
+  return description.processes.size() > 1 && !process.empty()
+             ? fmt::format("{}@{}", description.name, process)
+             : description.name;
+}
+
+Time ComponentSystem::Parts::now() const noexcept {
+  return is_virtual ? virtual_now : platform::SteadyClock().now();
+}
+
+Duration ComponentSystem::Parts::epoch() const {
+  if (is_virtual) return {};
+  using std::chrono::system_clock;
+  const auto unix_time = std::chrono::duration_cast<Duration>(system_clock::now().time_since_epoch());
+  return unix_time - now().time_since_epoch();
+}
+
 record::Metadata ComponentSystem::Parts::metadata_of(const ProcessDescription& process) const {
   record::Metadata metadata;
-  metadata.robot =
-      description.processes.size() > 1 ? description.name + "@" + process.name : description.name;
+  metadata.robot = title_of(process.name);
   metadata.period = PortRecorder::period;
   for (const ContextDescription& context : description.contexts) {
     if (context.process == process.name && context.period > Duration(0))
       metadata.period = std::min(metadata.period, context.period);
   }
   metadata.takt_version = TAKT_VERSION;
-  if (is_virtual) return metadata;  // equal runs give equal files
-  using std::chrono::system_clock;
-  platform::HybridClock clock;
-  const auto unix_time = std::chrono::duration_cast<Duration>(system_clock::now().time_since_epoch());
-  metadata.epoch = unix_time - clock.now().time_since_epoch();
+  metadata.epoch = epoch();
   return metadata;
+}
+
+void ComponentSystem::Parts::finish_files() {
+  for (const Recording& recording : recordings) {
+    const auto finished = recording.recorder->finish();
+    if (!finished || !finished->empty()) report(finished ? *finished : finished.error().message);
+  }
+  if (!log) return;
+  if (const auto finished = log->finish(now()); !finished) report(finished.error().message);
+}
+
+// ---- the log ----
+
+SetupResult<void> ComponentSystem::Parts::open_log() {
+  record::LogOptions how{
+      title_of(options.process), {}, epoch(), [](Error error) noexcept { return describe(error); }};
+  for (const ProcessDescription& process : description.processes) {
+    const bool is_here = options.process.empty() || options.process == process.name;
+    if (is_here && !process.log.empty() && std::ranges::find(how.files, process.log) == how.files.end())
+      how.files.push_back(process.log);
+  }
+  if (how.files.empty()) return {};
+  log.emplace(std::move(how));
+  for (const auto& runner : runners) {
+    runner->context.set_logger(&runner->logger);
+    log->add(runner->logger);
+  }
+  for (const Part& part : components) {
+    auto* composite = dynamic_cast<component::Composite*>(part.component.get());
+    const ContextDescription* context = description.context_of(part.component->name());
+    if (composite == nullptr || context == nullptr) continue;
+    // A composite runs in the thread of its context.
+    if (component::ExecutionContext* outer = find_context(context->name))
+      composite->inner().set_logger(outer->logger());
+  }
+  if (auto opened = log->open(now()); !opened) return opened;
+  if (!is_virtual) log->start();
+  return {};
 }
 
 }  // namespace takt::app
