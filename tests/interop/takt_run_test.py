@@ -107,6 +107,7 @@ class TaktRun(unittest.TestCase):
             path = os.path.join(folder, "arm.log")
             with running("--log", path) as (process, port):
                 self.check_well(port)
+                self.wait_for_line(path, "goal 1 succeeded")  # the lines come every 20 ms
                 process.kill()
                 process.wait()
             with running("--log", path) as (process, port):
@@ -121,6 +122,15 @@ class TaktRun(unittest.TestCase):
             for line in ("robot ready", "goal 1 succeeded"):
                 self.assertIn(line, part)
         self.assertIn("robot down", lines)
+
+    def wait_for_line(self, path, text):
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            with open(path) as file:
+                if text in file.read():
+                    return
+            time.sleep(0.02)
+        self.fail(f"{path} has no line with {text}")
 
     def test_half_a_request_and_garbage_leave_the_loop_alone(self):
         with running() as (process, port):
