@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "takt/rt/logger.hpp"
 #include "takt/rt/realtime_box.hpp"
 #include "takt/rt/realtime_buffer.hpp"
 #include "takt/rt/realtime_clock.hpp"
@@ -254,6 +255,37 @@ void span_floor(benchmark::State& state) {
       });
 }
 
+/// An entry with two numbers.
+void log_entry(benchmark::State& state) {
+  Logger logger(batch);
+  LogStatement<std::uint64_t, double> statement{LogLevel::warning, "{} of {}", {.entries = 0xffff'ffff}};
+  std::array<LogRecord, batch> written;
+  publish_batches(
+      state, [&](const Message& message) { return logger.log(statement, step, message[0], 0.5); },
+      [&] { benchmark::DoNotOptimize(logger.take(written)); });
+  if (logger.dropped() > 0) state.SkipWithError("an entry was dropped");
+}
+
+/// The store of such an entry.
+void entry_floor(benchmark::State& state) {
+  std::array<LogRecord, batch> entries;
+  std::size_t next = 0;
+  publish_batches(
+      state,
+      [&](const Message& message) {
+        entries[next++] = {.source = step,
+                           .text = step,
+                           .level = LogLevel::warning,
+                           .count = 2,
+                           .arguments = {to_log_argument(message[0]), to_log_argument(0.5)}};
+        return true;
+      },
+      [&] {
+        benchmark::DoNotOptimize(entries);
+        next = 0;
+      });
+}
+
 void trace_off(benchmark::State& state) {
   Tracer tracer(2);
   publish_batches(
@@ -279,6 +311,8 @@ void off_floor(benchmark::State& state) {
 
 BENCHMARK(trace_span)->Name("rt/trace_span/takt")->UseManualTime()->Iterations(batches);
 BENCHMARK(span_floor)->Name("rt/trace_span/floor")->UseManualTime()->Iterations(batches);
+BENCHMARK(log_entry)->Name("rt/log_entry/takt")->UseManualTime()->Iterations(batches);
+BENCHMARK(entry_floor)->Name("rt/log_entry/floor")->UseManualTime()->Iterations(batches);
 BENCHMARK(trace_off)->Name("rt/trace_off/takt")->UseManualTime()->Iterations(batches);
 BENCHMARK(off_floor)->Name("rt/trace_off/floor")->UseManualTime()->Iterations(batches);
 

@@ -8,6 +8,7 @@
 namespace takt::app {
 namespace {
 
+constexpr std::uint32_t port_capacity = 64;  ///< values of a port in one cycle
 constexpr std::string_view number_schema = shm::schema_text<double>();
 
 /// The out-port "controller.port"; null: there is none.
@@ -44,7 +45,8 @@ SetupResult<std::shared_ptr<VariableTap>> VariableTap::create(robot::Manager& ma
 SetupResult<void> VariableTap::connect(const std::string& name, component::OutPortBase& port) {
   auto in = component::OpaqueInPort::create(*this, std::to_string(ports_.size()), port.schema());
   if (!in) return tl::unexpected<SetupError>(std::move(in.error()));
-  auto made = component::connect(port, **in, {.buffering = component::Buffering::circular, .capacity = 64});
+  auto made = component::connect(port, **in,
+                                 {.buffering = component::Buffering::circular, .capacity = port_capacity});
   if (!made) return tl::unexpected<SetupError>(std::move(made.error()));
   ports_.push_back({name, std::move(*in), std::move(*made)});
   return {};
@@ -81,8 +83,9 @@ void VariableTap::after_cycle(const motion::Snapshot& snapshot) noexcept {
   }
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     component::OpaqueInPort& in = *ports_[i].in;
-    // Bounded by the capacity of the connection: only this thread writes into it.
-    while (in.read() == shm::Freshness::new_data) {
+    // An asynchronous controller may write meanwhile, from its own thread.
+    for (std::uint32_t left = port_capacity; left > 0; --left) {
+      if (in.read() != shm::Freshness::new_data) break;
       const auto* bytes = reinterpret_cast<const std::uint8_t*>(in.value());
       lane_->sample(first_ + values_.size() + i, in.stamp(), {bytes, in.value_bytes()});
     }

@@ -30,6 +30,7 @@ namespace {
 
 constexpr auto between_looks = std::chrono::milliseconds(20);
 constexpr std::int64_t second = 1'000'000'000;
+constexpr std::size_t most_rounds = 64;
 
 struct CloseFile {
   void operator()(std::FILE* file) const noexcept {
@@ -155,9 +156,12 @@ struct LogWriter::Parts {
     recorder->log().sample(topic, line.time, message.message());
   }
 
-  void drain() {
+  /// Writes what waits, but not for ever: a loop may go on logging. Returns the number of entries.
+  std::size_t drain() {
     for (rt::Logger* const logger : loggers) {
-      for (std::size_t count = 0; (count = logger->take(taken)) > 0;) {
+      for (std::size_t round = 0; round < most_rounds; ++round) {
+        const std::size_t count = logger->take(taken);
+        if (count == 0) break;
         for (const rt::LogRecord& entry : std::span(taken).first(count))
           waiting.push_back(to_line(entry, options.describe));
       }
@@ -165,15 +169,17 @@ struct LogWriter::Parts {
     // Each ring is in order. Those of several threads are merged as far as they are here.
     std::ranges::stable_sort(waiting, {}, &Line::time);
     for (const Line& line : waiting) write(line);
-    entries += waiting.size();
+    const std::size_t count = waiting.size();
+    entries += count;
     waiting.clear();
     const std::uint64_t lost = dropped();
-    if (lost == told) return;
+    if (lost == told) return count;
     write({last,
            rt::LogLevel::warning,
            {},
            fmt::format("{} entries were dropped: a ring was full", lost - told)});
     told = lost;
+    return count;
   }
 
   [[nodiscard]] std::uint64_t dropped() const {
@@ -244,13 +250,13 @@ void LogWriter::start() {
 
 void LogWriter::drain() {
   const std::lock_guard lock(parts_->mutex);
-  parts_->drain();
+  static_cast<void>(parts_->drain());
 }
 
 void LogWriter::write(Time time, rt::LogLevel level, std::string_view source, std::string_view text) {
   const std::lock_guard lock(parts_->mutex);
   if (!parts_->is_open) return;
-  parts_->drain();
+  static_cast<void>(parts_->drain());
   ++parts_->entries;
   parts_->write({time, level, std::string(source), std::string(text)});
 }
@@ -263,7 +269,8 @@ SetupResult<LogTotals> LogWriter::finish(Time now) {
   }
   const std::lock_guard lock(parts.mutex);
   if (std::exchange(parts.is_open, false)) {
-    parts.drain();
+    while (parts.drain() > 0) {
+    }
     parts.write(
         {now,
          rt::LogLevel::info,

@@ -189,11 +189,13 @@ SetupResult<const void*> Resources::find_struct(std::string_view name, std::stri
 SetupResult<ReadingMemory> Resources::reading(std::string_view name) {
   const InterfaceTable& table = manager_->table_;
   if (const auto* row = table.find_struct(name)) {
+    needs_->states.emplace_back(name);
     needs_->reads_from.push_back(row->owner);
     return ReadingMemory{row->name, {}, row->schema, row->value};
   }
   if (const auto* row = table.find_command(name);
       row != nullptr && row->joint == InterfaceTable::no_joint && table.find_state(name) == nullptr) {
+    needs_->states.emplace_back(name);
     needs_->reads_from.push_back(row->owner);
     return ReadingMemory{row->name, row->unit, {}, row->value};
   }

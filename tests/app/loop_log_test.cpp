@@ -12,6 +12,7 @@
 #include "app/robot_client.hpp"
 #include "record/cdr.hpp"
 #include "takt/record/reader.hpp"
+#include "takt/robot/device.hpp"
 
 using namespace takt;
 using namespace takt::app;
@@ -33,6 +34,28 @@ class Weak final : public test::JointMover {
 
  private:
   rt::LogStatement<int, double> tired_{rt::LogLevel::warning, "tired after {} cycles at {} rad"};
+  int cycles_ = 0;
+};
+
+/// A sensor that is lost in its thousandth cycle.
+class Brittle final : public robot::Device {
+ public:
+  static constexpr component::ComponentMetadata about{.type = "Brittle",
+                                                      .version = "1.0.0",
+                                                      .vendor = "test",
+                                                      .category = "device",
+                                                      .description = "Breaks."};
+  explicit Brittle(std::string name) : Device(about, std::move(name)) {}
+  SetupResult<void> on_declare(robot::Declarations& declarations) override {
+    return declarations.state(name() + "/depth", "m", depth_);
+  }
+  Status on_execute(const component::CycleTime&) noexcept override {
+    if (++cycles_ == 1000) return fail(component::Errc::bad_value);
+    return {};
+  }
+
+ private:
+  double depth_ = 0;
   int cycles_ = 0;
 };
 
@@ -63,8 +86,10 @@ TEST_CASE("a run is logged from its beginning to its end, the same in each virtu
   const ScratchFolder folder;
   std::string first;
   for (const char* name : {"one", "two"}) {
+    Brittle sonar("sonar");
     VirtualClock clock;
     RobotOptions options;
+    options.further_devices = {&sonar};
     options.clock = &clock;
     options.recording = folder.file("run.mcap");
     options.overwrite = true;
@@ -97,6 +122,7 @@ TEST_CASE("a run is logged from its beginning to its end, the same in each virtu
     const std::string file = bytes_of(folder.file(name));
     CAPTURE(file);
     CHECK(file.find(" warning weak: tired after 10 cycles at 0 rad\n") != std::string::npos);
+    CHECK(file.find("\n0.999000 error sonar: device_lost: ") != std::string::npos);  // in its own cycle
     CHECK(file.ends_with(", 0 dropped\n"));
     if (first.empty()) first = file;
     CHECK(file == first);

@@ -26,7 +26,6 @@ using namespace takt;
 using namespace takt::app;
 using namespace takt::test::robot_client;
 using takt::test::TapeEdit;
-using takt::test::TapeEditor;
 using Json = nlohmann::json;
 
 namespace {
@@ -103,7 +102,7 @@ class CommandedRun {
 
   [[nodiscard]] std::vector<Seen> seen() const {
     std::vector<Seen> list;
-    record::Reader reader = opened(path);
+    record::Reader reader = test::opened(path);
     while (const record::Record* record = reader.next().value()) {
       const auto* sample = std::get_if<record::SampleRecord>(record);
       if (sample == nullptr || !sample->topic.starts_with("/controllers/")) continue;
@@ -117,13 +116,9 @@ class CommandedRun {
   }
   /// Replays a copy with these changes.
   [[nodiscard]] SetupResult<ReplayResult> replay_with(TapeEdit edit, bool has_type = true) const {
-    const std::string copy = folder_.file("copy.mcap");
-    record::Reader original = opened(path);
-    TapeEditor(original, copy, std::move(edit)).run();
-    record::Reader reader = opened(copy);
     ReplayOptions options;
     if (has_type) options.options.types = {component::component_type<Drift>()};
-    return replay(reader, std::move(options));
+    return test::replay_copy(path, folder_.file("copy.mcap"), std::move(edit), std::move(options));
   }
   /// The message of the refusal.
   [[nodiscard]] std::string refused_with(TapeEdit edit, bool has_type = true) const {
@@ -134,12 +129,6 @@ class CommandedRun {
   }
 
  private:
-  static record::Reader opened(const std::string& file) {
-    auto reader = record::Reader::open(file);
-    if (!reader) FAIL(reader.error().message);
-    return std::move(*reader);
-  }
-
   ScratchFolder folder_;
 
  public:

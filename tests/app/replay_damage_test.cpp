@@ -27,7 +27,6 @@ using namespace takt::app;
 using namespace takt::test::robot_client;
 using namespace std::chrono_literals;
 using takt::test::TapeEdit;
-using takt::test::TapeEditor;
 
 namespace {
 
@@ -67,20 +66,11 @@ class RecordedRun {
     cycles = robot->statistics().cycles;
   }
 
-  [[nodiscard]] static record::Reader open(const std::string& file) {
-    auto reader = record::Reader::open(file);
-    if (!reader) FAIL(reader.error().message);
-    return std::move(*reader);
-  }
   /// Replays a copy with these changes.
   [[nodiscard]] SetupResult<ReplayResult> replay_with(TapeEdit edit) const {
-    const std::string copy = folder_.file("copy.mcap");
-    record::Reader original = open(path);
-    TapeEditor(original, copy, std::move(edit)).run();
-    record::Reader reader = open(copy);
     ReplayOptions options;
     options.options.types = {component::component_type<Wheel>()};
-    return replay(reader, std::move(options));
+    return test::replay_copy(path, folder_.file("copy.mcap"), std::move(edit), std::move(options));
   }
   [[nodiscard]] ReplayResult replayed_with(TapeEdit edit) const {
     const auto result = replay_with(std::move(edit));
@@ -298,7 +288,7 @@ TEST_CASE("a recording with any bytes ends in a result or in a named error") {
 
 TEST_CASE("a stepped replay stops where its caller says so") {
   const RecordedRun run;
-  record::Reader reader = run.open(run.path);
+  record::Reader reader = test::opened(run.path);
   ReplayOptions options;
   options.options.types = {component::component_type<Wheel>()};
   std::vector<std::uint64_t> seen;
@@ -320,9 +310,9 @@ TEST_CASE("a stepped replay stops where its caller says so") {
 TEST_CASE("the files of a rotated recording are replayed as one") {
   const RecordedRun run([](RobotOptions& options) { options.recorder.rotate_after = 1s; });
   const std::string stem = run.path.substr(0, run.path.size() - std::string(".mcap").size());
-  record::Reader first = run.open(run.path);
-  record::Reader second = run.open(stem + ".1.mcap");
-  record::Reader third = run.open(stem + ".2.mcap");
+  record::Reader first = test::opened(run.path);
+  record::Reader second = test::opened(stem + ".1.mcap");
+  record::Reader third = test::opened(stem + ".2.mcap");
   ReplayOptions options;
   options.options.types = {component::component_type<Wheel>()};
   SUBCASE("all of them") {
@@ -342,7 +332,7 @@ TEST_CASE("the files of a rotated recording are replayed as one") {
 
 TEST_CASE("requests that another robot's limits forbid are left out and counted") {
   const RecordedRun run;
-  record::Reader reader = run.open(run.path);
+  record::Reader reader = test::opened(run.path);
   ReplayOptions options;
   options.options.types = {component::component_type<Wheel>()};
   options.robot = run.description;
@@ -395,7 +385,7 @@ TEST_CASE("the shipped robots repeat bit for bit, and a changed gain is found, i
     REQUIRE(robot->finish().has_value());
     CHECK(client.goals() > 0);
 
-    record::Reader reader = RecordedRun::open(options.recording);
+    record::Reader reader = test::opened(options.recording);
     const auto result = replay(reader, {});
     REQUIRE(result);
     CAPTURE(result->difference.value_or(ReplayDifference{}).text());
@@ -403,7 +393,7 @@ TEST_CASE("the shipped robots repeat bit for bit, and a changed gain is found, i
     CHECK(result->cycles == robot->statistics().cycles);
     if (one.output == nullptr) continue;
 
-    record::Reader again = RecordedRun::open(options.recording);
+    record::Reader again = test::opened(options.recording);
     ReplayOptions changed;
     changed.robot = *loaded;
     changed.robot->controllers.back().parameters[2].value = "3.0001";

@@ -28,7 +28,6 @@ using namespace takt;
 using namespace takt::app;
 using namespace takt::test::robot_client;
 using takt::test::TapeEdit;
-using takt::test::TapeEditor;
 
 namespace {
 
@@ -140,29 +139,20 @@ class FeltRun {
     cycles = robot->statistics().cycles;
   }
 
-  static record::Reader open(const std::string& file) {
-    auto reader = record::Reader::open(file);
-    if (!reader) FAIL(reader.error().message);
-    return std::move(*reader);
-  }
   static ReplayOptions with_feeler() {
     ReplayOptions options;
     options.options.types = {component::component_type<Feeler>()};
     return options;
   }
   [[nodiscard]] static ReplayResult replayed(const std::string& file, ReplayOptions options) {
-    record::Reader reader = open(file);
+    record::Reader reader = test::opened(file);
     auto result = replay(reader, std::move(options));
     if (!result) FAIL(result.error().message);
     return std::move(*result);
   }
   /// Replays a copy with these changes.
   [[nodiscard]] SetupResult<ReplayResult> replay_with(TapeEdit edit) const {
-    const std::string copy = folder_.file("copy.mcap");
-    record::Reader original = open(path);
-    TapeEditor(original, copy, std::move(edit)).run();
-    record::Reader reader = open(copy);
-    return replay(reader, with_feeler());
+    return test::replay_copy(path, folder_.file("copy.mcap"), std::move(edit), with_feeler());
   }
   [[nodiscard]] std::string refused_with(TapeEdit edit) const {
     const auto result = replay_with(std::move(edit));
@@ -200,7 +190,7 @@ TEST_CASE("a run with sensors and outputs repeats bit for bit without them, also
 
 TEST_CASE("another gain shows in the joint and in the lamp") {
   const FeltRun run;
-  record::Reader reader = FeltRun::open(run.path);
+  record::Reader reader = test::opened(run.path);
   ReplayOptions options = FeltRun::with_feeler();
   auto description = two_joints();
   description.controllers.push_back({.name = "feeler", .type = "Feeler", .parameters = {{"gain", 2e-4}}});

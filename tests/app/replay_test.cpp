@@ -17,6 +17,7 @@
 
 #include "app/joint_mover.hpp"
 #include "app/robot_client.hpp"
+#include "app/tape_editor.hpp"
 #include "support/random.hpp"
 #include "takt/app/error.hpp"
 #include "takt/motion/server.hpp"
@@ -192,12 +193,6 @@ class Session final : public motion::LoopObserver {
   std::size_t accepted_ = 0;
 };
 
-record::Reader opened(const std::string& path) {
-  auto reader = record::Reader::open(path);
-  if (!reader) FAIL(reader.error().message);
-  return std::move(*reader);
-}
-
 ReplayOptions with_chasers() {
   ReplayOptions options;
   options.options.types = {component::component_type<Chaser>()};
@@ -205,7 +200,7 @@ ReplayOptions with_chasers() {
 }
 
 ReplayResult replayed(const std::string& path, ReplayOptions options = {}) {
-  record::Reader reader = opened(path);
+  record::Reader reader = test::opened(path);
   auto result = replay(reader, std::move(options));
   if (!result) FAIL(result.error().message);
   return *result;
@@ -290,7 +285,7 @@ TEST_CASE("another gain, and another controller, are found in their first cycle"
   CHECK(other.differing > 1000);
 
   ReplayOptions without_type;
-  record::Reader reader = opened(options.recording);
+  record::Reader reader = test::opened(options.recording);
   const auto unknown = replay(reader, std::move(without_type));
   REQUIRE_FALSE(unknown);
   CAPTURE(unknown.error().message);
@@ -314,7 +309,7 @@ TEST_CASE("a recording that cannot be replayed is refused with the reason") {
     REQUIRE(robot->run().has_value());
     REQUIRE(robot->finish().has_value());
   }
-  record::Reader reader = opened(options.recording);
+  record::Reader reader = test::opened(options.recording);
   if (options.recorder.around_stops == 0ms) {
     ReplayOptions other;
     other.robot = two_joints();

@@ -154,6 +154,11 @@ TEST_CASE("a recording of ports that are not there, or of another process, is a 
             .find("/processes/0/record/ports/1: \"a.any\": a has no out-port \"any\"") != std::string::npos);
   CHECK(mistake_of(R"("record": {"file": "run.mcap", "ports": ["b.all"]})")
             .find("/processes/0/record/ports/0: b.all is in the process other") != std::string::npos);
+  std::string taken = system_with(R"("record": {"file": "run.mcap"})");
+  taken.replace(taken.find(R"("name": "a")"), 11, R"("name": "recorder")");
+  const auto refused = make(taken);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().message.find("\"recorder\" is the name of the recorder") != std::string::npos);
   CHECK(mistake_of(R"("record": {"ports": []})").find("/processes/0/record/file") != std::string::npos);
   CHECK(mistake_of(R"("record": {"file": "run.mcap", "rate": 1})").find("/processes/0/record/rate") !=
         std::string::npos);

@@ -17,10 +17,18 @@
 #include "app/tape_reader.hpp"
 #include "record/cdr.hpp"
 #include "record/message_form.hpp"
+#include "takt/app/replay.hpp"
 #include "takt/record/reader.hpp"
 #include "takt/record/recorder.hpp"
 
 namespace takt::test {
+
+/// Opens a recording that is good.
+inline record::Reader opened(const std::string& path) {
+  auto reader = record::Reader::open(path);
+  if (!reader) FAIL(reader.error().message);
+  return std::move(*reader);
+}
 
 /// One function for each kind of record. It may change the record, and returns whether the copy has it.
 /// `index` counts those of the kind.
@@ -146,5 +154,14 @@ class TapeEditor {
   std::uint64_t requests_ = 0;
   std::uint64_t changes_ = 0;
 };
+
+/// Replays a copy with these changes.
+inline SetupResult<app::ReplayResult> replay_copy(const std::string& path, const std::string& copy,
+                                                  TapeEdit edit, app::ReplayOptions options) {
+  record::Reader original = opened(path);
+  TapeEditor(original, copy, std::move(edit)).run();
+  record::Reader reader = opened(copy);
+  return app::replay(reader, std::move(options));
+}
 
 }  // namespace takt::test

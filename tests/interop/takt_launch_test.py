@@ -439,7 +439,7 @@ class RobotTest(Running):
         self.assertIsNotNone(self.ask("disconnect", "client.commands", "vehicle.commands"))
         wait_until(lambda: self.state("vehicle") == "error", "the vehicle has stopped")
         wait_until(lambda: self.state("client") == "error", "its client knows")
-        self.assertIn("waits for the command to recover", self.said())
+        wait_until(lambda: "waits for the command to recover" in self.said(), "it is reported")
         self.assertIsNotNone(self.ask("connect", "client.commands", "vehicle.commands", "--buffering", "fifo", "--capacity", "32"))
         self.drive()
 

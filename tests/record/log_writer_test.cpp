@@ -106,6 +106,18 @@ TEST_CASE("suppressed and dropped entries are told") {
   CHECK(lines.back() == "2.000000 info arm ends: 8 entries, 4 dropped");
 }
 
+TEST_CASE("a ring of any size is written to its end") {
+  const ScratchFile file;
+  rt::Logger logger(std::size_t{1} << 14);
+  rt::LogStatement<> many{LogLevel::info, "many", {.entries = 1'000'000}};
+  LogWriter log({.name = "arm", .files = {file.path()}});
+  log.add(logger);
+  REQUIRE(log.open(Time{}).has_value());
+  while (logger.log(many, {})) {
+  }
+  CHECK(log.finish(Time{})->entries == std::size_t{1} << 14);
+}
+
 TEST_CASE("a recording has the log, in Foxglove's form") {
   const ScratchFile file;
   record::Metadata metadata;

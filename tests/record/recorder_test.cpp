@@ -253,7 +253,9 @@ TEST_CASE("further topics carry the values of any type with a schema, or any byt
   CHECK(back.stamp == wrench.stamp);
   CHECK(MessageForm::of<Wrench>().definition() == "uint8 sensor\nfloat64[3] force\nint64 stamp\n");
 
-  for (const Topic& wrong : {Topic{"/blob", "x"}, Topic{"/a", ""}, Topic{"/a", "x", "what is this"}}) {
+  const Topic both{
+      .topic = "/a", .type = "x", .schema = shm::schema_text<Wrench>(), .definition = "uint8 number\n"};
+  for (const Topic& wrong : {Topic{"/blob", "x"}, Topic{"/a", ""}, Topic{"/a", "x", "what is this"}, both}) {
     options.topics = {{"/blob", "test/msg/Blob"}, wrong};
     const auto refused = Recorder::create(file.path(), metadata, options);
     REQUIRE_FALSE(refused);

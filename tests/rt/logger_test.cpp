@@ -30,6 +30,14 @@ std::vector<LogRecord> taken_from(Logger& logger) {
   return all;
 }
 
+static_assert(count_placeholders("") == 0);
+static_assert(count_placeholders("{} of {}{}") == 3);
+static_assert(!count_placeholders("{0}"));
+static_assert(!count_placeholders("{:.3f}"));
+static_assert(!count_placeholders("{"));
+static_assert(!count_placeholders("}{"));
+static_assert(!count_placeholders("{{}}"));
+
 }  // namespace
 
 TEST_CASE("an entry has the time of its cycle, its source, and its arguments") {

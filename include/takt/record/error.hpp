@@ -83,7 +83,8 @@ enum class Errc : std::uint16_t {
     case Errc::no_joint_states:
       return "the file has neither a recording of takt nor a topic with joint states";
     case Errc::bad_topic:
-      return "a topic needs a name that no other has, a type, and a valid schema; a text needs a schema";
+      return "a topic needs a name that no other has, a type, and a valid schema or a definition; a text "
+             "needs a schema";
   }
   return "unknown recording error";
 }

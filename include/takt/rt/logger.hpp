@@ -23,6 +23,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -95,19 +96,25 @@ struct LogLimit {
   Duration interval = std::chrono::seconds(1);
 };
 
-/// A literal with so many "{}".
+/// The number of "{}" in a text; std::nullopt if it has other braces.
+[[nodiscard]] constexpr std::optional<std::size_t> count_placeholders(std::string_view text) noexcept {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '{' && text[i] != '}') continue;
+    if (text.substr(i, 2) != "{}") return std::nullopt;
+    ++count;
+    ++i;
+  }
+  return count;
+}
+
+/// A literal with so many "{}". The compiler refuses any other.
 template <std::size_t count>
 class LogText {
  public:
   // NOLINTNEXTLINE(google-explicit-constructor): a literal is a text
   consteval LogText(const char* literal) : text_(literal) {
-    std::size_t found = 0;
-    for (std::size_t i = 0; i < text_.size(); ++i) {
-      if (text_[i] != '{' && text_[i] != '}') continue;
-      if (text_[i] == '}' || i + 1 == text_.size() || text_[++i] != '}') throw "braces come as {} only";
-      ++found;
-    }
-    if (found != count) throw "a text has a {} for each argument";
+    if (count_placeholders(text_) != count) throw "a text has a {} for each argument, and no other braces";
   }
   /// The literal.
   [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
