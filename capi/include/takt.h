@@ -11,6 +11,7 @@
 #include "takt/mobile.h"
 #include "takt/motion.h"
 #include "takt/platform.h"
+#include "takt/record.h"
 #include "takt/robot.h"
 #include "takt/secure.h"
 #include "takt/shm.h"

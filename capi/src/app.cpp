@@ -2,6 +2,7 @@
 #include "takt/app.h"
 
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,12 +13,14 @@
 #include <utility>
 
 #include "boundary.hpp"
+#include "compression.hpp"
 #include "robot_handle.hpp"
 #include "takt/app/robot.hpp"
 #include "takt/drives/registry.hpp"
 #include "takt/motion/server.hpp"
 #include "takt/rt/thread_setup.hpp"
 #include "takt/shm/broadcast_value.hpp"
+#include "texts.hpp"
 
 namespace app = takt::app;
 namespace motion = takt::motion;
@@ -27,8 +30,12 @@ using takt::Status;
 using takt::capi::check_size;
 using takt::capi::Errc;
 using takt::capi::guarded;
+using takt::capi::read_texts;
 using takt::capi::refuse;
+using takt::capi::text_or_nothing;
+using takt::capi::to_duration;
 using takt::capi::to_status;
+using takt::capi::to_time;
 using takt::capi::write_struct;
 using takt::capi::write_text;
 using takt::capi::write_whole;
@@ -77,12 +84,10 @@ struct takt_robot {
 
 namespace {
 
-constexpr std::size_t options_required = sizeof(takt_robot_options);
-constexpr std::size_t totals_required = sizeof(takt_robot_totals);
+constexpr std::size_t options_required = offsetof(takt_robot_options, variables);
+constexpr std::size_t totals_required = offsetof(takt_robot_totals, logged);
 constexpr std::size_t state_required = sizeof(takt_robot_state);
 constexpr int default_priority = 80;
-
-std::string text_or_nothing(const char* text) { return text == nullptr ? "" : text; }
 
 Result<takt::rt::ThreadConfig> read_thread(const takt_robot_options& options) {
   takt::rt::Want want = takt::rt::Want::off;
@@ -101,12 +106,48 @@ Result<takt::rt::ThreadConfig> read_thread(const takt_robot_options& options) {
   return takt::rt::ThreadConfig::all(want, options.priority == 0 ? default_priority : options.priority);
 }
 
-/// The port to listen on, 0 for any.
-Result<std::uint16_t> read_port(std::int32_t port) noexcept {
+/// The port, 0 for any.
+Result<std::uint16_t> read_port(std::int32_t port, std::uint16_t default_port) noexcept {
   if (port == TAKT_ROBOT_PORT_ANY) return std::uint16_t{0};
-  if (port == 0) return motion::default_port;
+  if (port == 0) return default_port;
   if (port < 0 || port > std::numeric_limits<std::uint16_t>::max()) return fail(Errc::bad_argument);
   return static_cast<std::uint16_t>(port);
+}
+
+Result<app::LiveOptions> read_live(const takt_robot_options& options) {
+  app::LiveOptions made;
+  const auto foxglove = read_port(options.foxglove_port, takt::record::foxglove_port);
+  const auto plotjuggler = read_port(options.plotjuggler_port, app::plotjuggler_port);
+  if (!foxglove || !plotjuggler || *plotjuggler == 0) return fail(Errc::bad_argument);
+  if (options.foxglove_address != nullptr) made.foxglove = {options.foxglove_address, *foxglove};
+  if (options.plotjuggler_address != nullptr) made.plotjuggler = {options.plotjuggler_address, *plotjuggler};
+  if (options.live_rate != 0) made.rate = options.live_rate;
+  if (!(made.rate > 0 && std::isfinite(made.rate))) return fail(Errc::bad_argument);
+  return made;
+}
+
+/// The options of recording, log and live streams, and the plug-ins. Errors: null_pointer, bad_argument.
+Status read_records(const takt_robot_options& options, app::RobotOptions& made) {
+  auto variables = read_texts(options.variables, options.variable_count);
+  auto logs = read_texts(options.logs, options.log_count);
+  auto libraries = read_texts(options.libraries, options.library_count);
+  auto live = read_live(options);
+  if (!variables || !logs || !libraries) return fail(Errc::null_pointer);
+  if (!live || (options.uncompressed != 0 && options.uncompressed != 1)) return fail(Errc::bad_argument);
+  made.recording = text_or_nothing(options.recording);
+  made.overwrite = options.overwrite == 1;
+  made.created = text_or_nothing(options.created);
+  made.recorded_variables = *std::move(variables);
+  made.recorder.rotate_bytes = options.rotate_bytes;
+  made.recorder.rotate_after = to_duration(options.rotate_after_ns);
+  made.recorder.around_stops = to_duration(options.around_stops_ns);
+  if (options.uncompressed == 0) made.recorder.compression = takt::capi::recording_compression();
+  made.live = *std::move(live);
+  made.log = *std::move(logs);
+  made.trace = text_or_nothing(options.trace);
+  made.libraries = *std::move(libraries);
+  if (options.folder != nullptr) made.folders.emplace_back(options.folder);
+  return {};
 }
 
 Result<app::RobotOptions> read_options(const takt_robot_options* options) {
@@ -120,7 +161,7 @@ Result<app::RobotOptions> read_options(const takt_robot_options* options) {
   if (o->buses == nullptr && o->bus_count != 0) return fail(Errc::null_pointer);
   auto thread = read_thread(*o);
   if (!thread) return fail(thread.error());
-  const auto port = read_port(o->port);
+  const auto port = read_port(o->port, motion::default_port);
   if (!port) return fail(port.error());
   app::RobotOptions made;
   made.devices.simulate = o->simulate == 1;
@@ -130,10 +171,8 @@ Result<app::RobotOptions> read_options(const takt_robot_options* options) {
   }
   if (o->serve_at == nullptr) made.port = *port;
   made.serve_at = text_or_nothing(o->serve_at);
-  made.recording = text_or_nothing(o->recording);
-  made.overwrite = o->overwrite == 1;
-  made.created = text_or_nothing(o->created);
   made.thread = *std::move(thread);
+  if (Status status = read_records(*o, made); !status) return fail(status.error());
   return made;
 }
 
@@ -182,6 +221,10 @@ std::uint32_t takt_robot_port(const takt_robot* robot) {
   return robot == nullptr ? 0 : robot->robot->port().value_or(0);
 }
 
+std::uint32_t takt_robot_foxglove_port(const takt_robot* robot) {
+  return robot == nullptr ? 0 : robot->robot->foxglove_port().value_or(0);
+}
+
 std::int32_t takt_robot_run(takt_robot* robot, char* text, std::size_t size) {
   return guarded(text, size, [&]() -> Status {
     if (robot == nullptr) return fail(Errc::null_pointer);
@@ -228,6 +271,39 @@ std::int32_t takt_robot_next_report(takt_robot* robot, char* text, std::size_t s
   });
 }
 
+std::int32_t takt_robot_start_trace(takt_robot* robot, const char* path, char* text, std::size_t size) {
+  return guarded(text, size, [&]() -> Status {
+    if (robot == nullptr || path == nullptr) return fail(Errc::null_pointer);
+    const auto started = robot->robot->traces().start(path);
+    return started ? Status() : refuse(started.error(), text, size);
+  });
+}
+
+std::int32_t takt_robot_stop_trace(takt_robot* robot, std::uint64_t* spans, std::uint64_t* dropped,
+                                   char* text, std::size_t size) {
+  return guarded(text, size, [&]() -> Status {
+    if (robot == nullptr) return fail(Errc::null_pointer);
+    const auto stopped = robot->robot->traces().stop();
+    if (!stopped) return refuse(stopped.error(), text, size);
+    if (spans != nullptr) *spans = stopped->spans;
+    if (dropped != nullptr) *dropped = stopped->dropped;
+    return {};
+  });
+}
+
+std::int32_t takt_robot_log(takt_robot* robot, std::int32_t level, const char* source, const char* line) {
+  return guarded([&]() -> Status {
+    if (robot == nullptr || source == nullptr || line == nullptr) return fail(Errc::null_pointer);
+    if (level < TAKT_LOG_DEBUG || level > TAKT_LOG_FATAL) return fail(Errc::bad_argument);
+    takt::record::LogWriter* const log = robot->robot->log();
+    if (log == nullptr) return fail(takt::record::Errc::not_running);
+    const auto state = robot->state.read();
+    if (!state) return fail(state.error());
+    log->write(to_time(state->time_ns), static_cast<takt::rt::LogLevel>(level), source, line);
+    return {};
+  });
+}
+
 void takt_robot_totals_init(takt_robot_totals* totals) {
   if (totals == nullptr) return;
   *totals = {};
@@ -247,6 +323,11 @@ std::int32_t takt_robot_finish(takt_robot* robot, takt_robot_totals* totals, cha
     if (ended->recorded) {
       made.records = ended->recorded->records;
       made.dropped = ended->recorded->dropped;
+    }
+    if (ended->logged) {
+      made.logged = ended->logged->entries;
+      made.log_suppressed = ended->logged->suppressed;
+      made.log_dropped = ended->logged->dropped;
     }
     write_struct(totals, made);
     return {};

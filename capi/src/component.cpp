@@ -14,6 +14,7 @@
 #include "boundary.hpp"
 #include "callbacks.hpp"
 #include "component.hpp"
+#include "context.hpp"
 #include "takt/component/connection.hpp"
 #include "takt/component/context_thread.hpp"
 #include "takt/component/drivers.hpp"
@@ -54,14 +55,6 @@ constexpr std::size_t type_required = offsetof(takt_component_type, create);
 }
 
 }  // namespace
-
-struct takt_context {
-  explicit takt_context(component::ContextConfig config) : context(std::move(config)) {}
-
-  component::ExecutionContext context;
-  takt::platform::HybridClock clock;
-  std::unique_ptr<component::ContextThread> thread;
-};
 
 namespace {
 

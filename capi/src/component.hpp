@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "boundary.hpp"
@@ -16,6 +17,7 @@
 #include "takt/component/opaque_port.hpp"
 #include "takt/component/parameter.hpp"
 #include "takt/component/service.hpp"
+#include "takt/rt/logger.hpp"
 
 struct takt_out_port {
   std::unique_ptr<takt::component::OpaqueOutPort> port;
@@ -28,6 +30,16 @@ struct takt_parameter {
   std::unique_ptr<takt::component::Parameter<std::int64_t>> integer;
   std::unique_ptr<takt::component::Parameter<bool>> boolean;
   std::string unit, description;
+};
+
+/// The line of a log, by the count of its numbers.
+struct takt_log_statement {
+  takt_component* component;
+  std::variant<takt::rt::LogStatement<>, takt::rt::LogStatement<double>,
+               takt::rt::LogStatement<double, double>, takt::rt::LogStatement<double, double, double>,
+               takt::rt::LogStatement<double, double, double, double>,
+               takt::rt::LogStatement<double, double, double, double, double>>
+      statement;
 };
 
 namespace takt::capi {
@@ -108,11 +120,13 @@ struct takt_component final : private takt::capi::TypeData, takt::component::Com
     if (type.on_parameters != nullptr) type.on_parameters(user);
   }
   [[nodiscard]] const takt_component_type& functions() const noexcept { return type; }
+  using takt::component::Component::log;
 
   void* user;
   std::vector<std::unique_ptr<takt_out_port>> out_ports;
   std::vector<std::unique_ptr<takt_in_port>> in_ports;
   std::vector<std::unique_ptr<takt_parameter>> owned_parameters;
+  std::vector<std::unique_ptr<takt_log_statement>> log_statements;
   std::vector<std::unique_ptr<takt_provided_service>> provided;
   std::vector<std::unique_ptr<takt_required_service>> required;
 

@@ -25,7 +25,9 @@ ARM = os.path.join(SOURCE, "examples", "robots", "arm6.json")
 BAD_BUS_ADDRESS, BAD_DESCRIPTION, NO_SUCH_BUS, RECORDING_EXISTS = constants(
     "ERROR_APP", "BAD_BUS_ADDRESS BAD_DESCRIPTION NO_SUCH_BUS RECORDING_EXISTS")
 (BAD_PRIORITY,) = constants("ERROR_RT", "BAD_PRIORITY")
-(CANNOT_OPEN,) = constants("ERROR_RECORD", "CANNOT_OPEN")
+CANNOT_OPEN, ALREADY_RUNNING, NOT_RUNNING, NOT_A_RECORDING = constants(
+    "ERROR_RECORD", "CANNOT_OPEN ALREADY_RUNNING NOT_RUNNING NOT_A_RECORDING")
+(LOG_WARNING,) = constants("LOG", "WARNING")
 LISTEN_FAILED = status(15, 1)
 NO_CAN_INTERFACE = tuple(status(15, code) for code in (17, 18, 27))  # without CAN in the kernel the family is missing
 DRIVE_SILENT, BUS_DOWN, SHUTTING_DOWN = constants("ERROR_MOTION", "DRIVE_SILENT BUS_DOWN SHUTTING_DOWN")
@@ -337,6 +339,104 @@ class Simulated(InFolder):
         self.assertEqual(takt.takt_robot_port(None), 0)
         for ignores_null in (takt.takt_robot_shut_down, takt.takt_robot_reset, takt.takt_robot_destroy):
             ignores_null(None)
+
+
+def texts(*words):
+    return (c_char_p * len(words))(*words)
+
+
+class Recorded(InFolder):
+    """A run with all that it can leave behind, and its replay."""
+
+    def setUp(self):
+        super().setUp()
+        self.recording = self.path("run.mcap")
+
+    def run_robot(self):
+        options = robot_options(
+            simulate=1, recording=self.recording.encode(), variables=texts(b"WST/effort"), variable_count=1,
+            logs=texts(self.path("run.log").encode()), log_count=1, trace=self.path("first.json").encode(),
+            foxglove_address=b"127.0.0.1", foxglove_port=ANY_PORT)
+        with Robot(self.robot, options) as robot:
+            self.assertGreater(takt.takt_robot_foxglove_port(robot.handle), 0)
+            robot.start()
+            robot.wait_for(READY)
+            self.stop_trace(robot)
+            self.assertEqual(takt.takt_robot_start_trace(robot.handle, self.path("second.json").encode(), None, 0), OK)
+            self.assertEqual(takt.takt_robot_start_trace(robot.handle, b"/tmp/x", None, 0), ALREADY_RUNNING)
+            self.assertEqual(takt.takt_robot_log(robot.handle, LOG_WARNING, b"test", b"now it moves"), OK)
+            self.assertEqual(takt.takt_robot_log(robot.handle, 6, b"test", b"now it moves"), BAD_ARGUMENT)
+            with Client(takt.takt_robot_port(robot.handle)) as client:
+                self.assertEqual(client.move([b"WST"], [0.3], 0), OK)
+                self.assertEqual((client.wait(timeout_ns=PATIENCE * SECOND), client.reply.state), (OK, SUCCEEDED))
+            self.stop_trace(robot)
+            self.assertEqual(takt.takt_robot_stop_trace(robot.handle, None, None, None, 0), NOT_RUNNING)
+            self.assertEqual(robot.end(), (OK, ""))
+            result, totals = robot.finish()
+            self.assertEqual((result, totals.dropped, totals.log_dropped), (OK, 0, 0))
+            return totals
+
+    def stop_trace(self, robot):
+        spans, dropped = c_uint64(), c_uint64()
+        self.assertEqual(takt.takt_robot_stop_trace(robot.handle, byref(spans), byref(dropped), None, 0), OK)
+        self.assertGreater(spans.value, dropped.value)
+
+    def replay(self, **others):
+        options, result, text = ReplayOptions(), ReplayResult(), create_string_buffer(4096)
+        takt.takt_replay_options_init(byref(options))
+        takt.takt_replay_result_init(byref(result))
+        for name, value in others.items():
+            setattr(options, name, value)
+        status = takt.takt_replay(self.recording.encode(), byref(options), byref(result), text, len(text))
+        return status, result, text.value.decode()
+
+    def test_a_run_is_recorded_logged_and_traced_and_replayed_bit_for_bit(self):
+        totals = self.run_robot()
+        with open(self.path("run.log")) as file:
+            log = file.read()
+        self.assertIn(" warning test: now it moves\n", log)
+        self.assertGreaterEqual(totals.logged, len(log.splitlines()) - 2)
+        for trace in ("first.json", "second.json"):
+            with open(self.path(trace)) as file:
+                self.assertGreater(len(json.load(file)), 100)
+        with open(self.recording, "rb") as file:
+            self.assertIn(b"/variables/WST/effort", file.read())
+
+        status, result, text = self.replay(recording=self.path("again.mcap").encode())
+        self.assertEqual((status, text, result.differing, result.ended_early), (OK, "", 0, 0))
+        self.assertGreater(result.cycles, 20)
+        self.assertTrue(os.path.exists(self.path("again.mcap")))
+        self.assertEqual(self.replay(recording=self.path("again.mcap").encode())[0], RECORDING_EXISTS)
+
+        slower = {**self.mhubo, "name": "slower"}
+        for joint in slower["joints"]:
+            joint["limits"]["acceleration"] /= 2
+        status, result, text = self.replay(robot=self.write("slower.json", slower).encode())
+        self.assertEqual(status, OK, text)
+        self.assertRegex(text, rf"^cycle {result.cycle} at [0-9.]+ s, joint WST: ")
+        self.assertNotEqual(result.value, result.expected)
+        self.assertGreater(result.differing, 0)
+
+    def test_what_cannot_be_replayed_is_named(self):
+        self.assertEqual(self.replay()[0], CANNOT_OPEN)
+        self.write("run.mcap", {})
+        status, _, text = self.replay()
+        self.assertEqual(status, NOT_A_RECORDING)
+        self.assertIn(self.recording, text)
+        self.assertEqual(self.replay(robot=b"/nowhere.json")[0], BAD_DESCRIPTION)
+        for wrong in ({"speed": -1}, {"speed": float("nan")}, {"overwrite": 2}):
+            self.assertEqual(self.replay(**wrong)[0], BAD_ARGUMENT)
+        self.assertEqual(self.replay(file_count=1)[0], NULL_POINTER)
+        self.assertEqual(takt.takt_replay(None, None, None, None, 0), NULL_POINTER)
+
+    def test_wrong_options_are_refused(self):
+        for wrong in ({"uncompressed": 2}, {"live_rate": -1}, {"foxglove_port": 65536}, {"plotjuggler_port": ANY_PORT}):
+            self.assertEqual(refusal(self.robot, robot_options(simulate=1, **wrong))[0], BAD_ARGUMENT, wrong)
+        for count in ("variable_count", "log_count", "library_count"):
+            self.assertEqual(refusal(self.robot, robot_options(simulate=1, **{count: 1}))[0], NULL_POINTER, count)
+        with Robot(self.robot, robot_options(simulate=1)) as robot:  # without log and Foxglove
+            self.assertEqual(takt.takt_robot_log(robot.handle, LOG_WARNING, b"test", b"x"), NOT_RUNNING)
+            self.assertEqual(takt.takt_robot_foxglove_port(robot.handle), 0)
 
 
 class Protocols(unittest.TestCase):

@@ -6,7 +6,9 @@
 import ctypes
 import json
 import math
+import os
 import sys
+import tempfile
 import threading
 import unittest
 from ctypes import byref, c_char_p, c_double, c_int32, c_int64, c_uint64, c_void_p, create_string_buffer, sizeof
@@ -18,6 +20,8 @@ WRONG_TYPE, WRONG_STATE, BAD_VALUE, NO_SUCH_PARAMETER, ROLLED_BACK, BAD_NAME, NO
 CREATED, INACTIVE, ACTIVE, ERROR = constants("COMPONENT", "CREATED INACTIVE ACTIVE ERROR")
 NONE, OLD, NEW = constants("SAMPLE", "NONE OLD NEW")
 LATEST, FIFO = constants("BUFFERING", "LATEST FIFO")
+LOG_DEBUG, LOG_WARNING = constants("LOG", "DEBUG WARNING")
+CANNOT_OPEN, ALREADY_RUNNING = constants("ERROR_RECORD", "CANNOT_OPEN ALREADY_RUNNING")
 PERIOD = 1_000_000  # ns
 
 
@@ -329,6 +333,40 @@ class ComponentTest(unittest.TestCase):
         takt.takt_context_destroy(context.handle)
         for one in (gripper, hand):
             takt.takt_component_destroy(one.handle)
+
+    def test_a_component_logs_from_its_cycle(self):
+        class Hot(Component):
+            def on_execute(self, cycle):
+                for statement, numbers in ((self.hot, [80.5, 70]), (self.still, [])):
+                    takt.takt_log(statement, (c_double * len(numbers))(*numbers))
+
+        hot = Hot(b"motor")
+        self.addCleanup(takt.takt_component_destroy, hot.handle)
+        hot.hot, hot.still = c_void_p(), c_void_p()
+        add = takt.takt_component_add_log_statement
+        self.assertEqual(add(hot.handle, LOG_WARNING, b"it has {} degrees, at most {}", 2, byref(hot.hot)), OK)
+        self.assertEqual(add(hot.handle, LOG_DEBUG, b"it works", 0, byref(hot.still)), OK)
+        for level, text, count in ((0, b"", 0), (6, b"", 0), (LOG_DEBUG, b"{}", 0), (LOG_DEBUG, b"{}", 6), (LOG_DEBUG, b"{:x}", 1)):
+            self.assertEqual(add(hot.handle, level, text, count, byref(c_void_p())), BAD_ARGUMENT)
+        takt.takt_log(None, None)
+
+        with tempfile.TemporaryDirectory() as folder:
+            path, text = os.path.join(folder, "run.log"), create_string_buffer(1000)
+            context = Context(b"fast")
+            log_to = lambda name: takt.takt_context_log_to(context.handle, name, 0, text, len(text))
+            self.assertEqual(log_to(b"/nowhere/run.log"), CANNOT_OPEN)
+            self.assertIn(b"/nowhere/run.log", text.value)
+            self.assertEqual((log_to(path.encode()), log_to(path.encode())), (OK, ALREADY_RUNNING))
+            context.add(hot)
+            self.assertEqual(takt.takt_context_activate(context.handle, hot.handle), OK)
+            context.run(12)  # a statement has ten entries a second
+            takt.takt_context_destroy(context.handle)
+            with open(path) as file:
+                lines = file.read().splitlines()
+        self.assertEqual(lines[0], "0.000000 info fast begins")
+        self.assertEqual(lines[1:3], ["0.000000 warning motor: it has 80.5 degrees, at most 70", "0.000000 debug motor: it works"])
+        self.assertEqual(len([line for line in lines if "degrees" in line]), 10)
+        self.assertIn("fast ends", lines[-1])
 
     def test_wrong_names_and_null_are_refused(self):
         self.assertNotEqual(takt.takt_component_add_provided_service(self.sum.handle, b"x", b"X/1", None, byref(c_void_p())), OK)

@@ -16,12 +16,13 @@
  * A takt_motion_client moves the robot; takt_robot_port() returns its port.
  *
  * THREADS    One thread calls takt_robot_run(). Any thread calls takt_robot_shut_down(), takt_robot_reset(),
- *            takt_robot_get_state() and takt_robot_port() at any time. One thread calls
+ *            takt_robot_get_state(), the ports, traces and takt_robot_log() at any time. One thread calls
  *            takt_robot_next_report(), also after the run. Call the other functions while no thread runs the
  *            robot. */
 #ifndef TAKT_APP_H
 #define TAKT_APP_H
 
+#include "takt/component.h"
 #include "takt/core.h"
 #include "takt/motion.h"
 
@@ -64,6 +65,30 @@ typedef struct takt_robot_options {
   const char* created;   /* date and time to show in the recording; NULL: none */
   int32_t realtime;      /* a takt_realtime */
   int32_t priority;      /* of SCHED_FIFO, 1 (lowest) to 99; 0: 80 */
+
+  /* Recorded too, as topics "/variables/NAME": interfaces and out-ports of controllers, such as "base/speed"
+   * and "odometry.pose". */
+  const char* const* variables; /* variable_count */
+  size_t variable_count;
+  uint64_t rotate_bytes;   /* the recording begins another file before this size; 0: one file */
+  int64_t rotate_after_ns; /* and after this time; 0: never */
+  int64_t around_stops_ns; /* only so long before and after each stop is recorded; 0: all */
+  int32_t uncompressed;    /* 1: no zstd, also if the library has it */
+
+  int32_t foxglove_port;        /* 0: 8765, or TAKT_ROBOT_PORT_ANY */
+  const char* foxglove_address; /* where the Foxglove server listens, such as "127.0.0.1"; NULL: no server */
+  const char* plotjuggler_address; /* where JSON datagrams are sent; NULL: nowhere */
+  int32_t plotjuggler_port;        /* 0: 9870 */
+  int32_t reserved;                /* 0 */
+  double live_rate;                /* Hz, samples of both; 0: 100 */
+
+  const char* const* logs; /* log_count files that the log is appended to; "-": the standard error stream */
+  size_t log_count;
+  const char* trace; /* new file with what each cycle does, for ui.perfetto.dev; NULL: none */
+
+  const char* const* libraries; /* library_count plug-ins with controllers */
+  size_t library_count;
+  const char* folder; /* where plug-ins without '/' in their name are searched; NULL: nowhere */
 } takt_robot_options;
 
 /* Sets every field except struct_size to zero. NULL is ignored. Real-time safe. */
@@ -84,6 +109,9 @@ TAKT_API void takt_robot_destroy(takt_robot* robot);
 
 /* Returns the TCP port of the motion server; 0 with serve_at, and for NULL. Real-time safe. */
 TAKT_API uint32_t takt_robot_port(const takt_robot* robot);
+
+/* Returns the port of the Foxglove server; 0 without one, and for NULL. Real-time safe. */
+TAKT_API uint32_t takt_robot_foxglove_port(const takt_robot* robot);
 
 /* Runs the control loop on the calling thread until takt_robot_shut_down() or a client's shutdown request,
  * and the controlled stop after it. Call it once per robot. `text` is as for takt_robot_create(). Returns
@@ -115,15 +143,32 @@ TAKT_API int32_t takt_robot_get_state(const takt_robot* robot, takt_robot_state*
 TAKT_API int32_t takt_robot_next_report(takt_robot* robot, char* text, size_t size, size_t* length,
                                         int32_t* is_failure);
 
+/* Starts a trace of what each cycle does, in a new file, while the robot runs or before. `text` is as for
+ * takt_robot_create(). Any thread. Errors: TAKT_ERROR_RECORD_ALREADY_RUNNING; _CANNOT_OPEN, also if the file
+ * exists. */
+TAKT_API int32_t takt_robot_start_trace(takt_robot* robot, const char* path, char* text, size_t size);
+/* Ends the trace and completes the file. *spans are in the file, *dropped were lost; both may be NULL. Any
+ * thread. Errors: TAKT_ERROR_RECORD_NOT_RUNNING, _WRITE_FAILED. */
+TAKT_API int32_t takt_robot_stop_trace(takt_robot* robot, uint64_t* spans, uint64_t* dropped, char* text,
+                                       size_t size);
+
+/* Writes a line to the log, and to the log of the recording: a takt_log_level, who writes, and what. It has
+ * the time of the last cycle. Any thread but the loop's. Errors: TAKT_ERROR_RECORD_NOT_RUNNING (the options
+ * ask for no log, or the robot is finished), TAKT_ERROR_CAPI_BAD_ARGUMENT (level). */
+TAKT_API int32_t takt_robot_log(takt_robot* robot, int32_t level, const char* source, const char* line);
+
 /* The totals of a finished run. An output: the library writes the fields that struct_size covers. */
 typedef struct takt_robot_totals {
   uint32_t struct_size; /* set by takt_robot_totals_init() */
   uint32_t reserved;    /* 0 */
   uint64_t accepted;    /* requests to the server in this process */
   uint64_t rejected;
-  uint64_t errors;  /* lines that were not a request */
-  uint64_t records; /* in the recording; 0 without one */
-  uint64_t dropped; /* records lost because the disk was too slow */
+  uint64_t errors;         /* lines that were not a request */
+  uint64_t records;        /* in the recording; 0 without one */
+  uint64_t dropped;        /* records lost because the disk was too slow */
+  uint64_t logged;         /* lines in the log */
+  uint64_t log_suppressed; /* entries beyond the limits of their statements */
+  uint64_t log_dropped;    /* entries lost because a ring was full */
 } takt_robot_totals;
 
 /* Sets every field except struct_size to zero. NULL is ignored. Real-time safe. */

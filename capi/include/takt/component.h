@@ -208,6 +208,33 @@ TAKT_API int32_t takt_component_set(takt_component* component, const char* json,
 /* Writes descriptions and values of all parameters as JSON. Errors: TAKT_ERROR_CAPI_BUFFER_TOO_SMALL. */
 TAKT_API int32_t takt_component_parameters(const takt_component* component, char* text, size_t size);
 
+/* ---- log ---- */
+
+/* How serious a line of a log is. */
+typedef enum takt_log_level {
+  TAKT_LOG_DEBUG = 1,
+  TAKT_LOG_INFO = 2,
+  TAKT_LOG_WARNING = 3,
+  TAKT_LOG_ERROR = 4,
+  TAKT_LOG_FATAL = 5
+} takt_log_level;
+
+/* The most numbers of a line. */
+#define TAKT_MAX_LOG_NUMBERS 5
+
+/* A line that a component logs. */
+typedef struct takt_log_statement takt_log_statement;
+
+/* Adds a line: a takt_log_level, and a text with a "{}" for each of `count` numbers, "the force is {} N". The
+ * library copies the text. Set-up; the component owns the statement. Errors: TAKT_ERROR_CAPI_BAD_ARGUMENT
+ * (level, count, or other braces in the text). */
+TAKT_API int32_t takt_component_add_log_statement(takt_component* component, int32_t level, const char* text,
+                                                  size_t count, takt_log_statement** statement);
+/* Logs the line with these numbers, as many as it has "{}", to the log of the context. At most 10 a second
+ * are logged; the next line tells how many were not. Without a log nothing happens. Only in callbacks of the
+ * cycle; real-time safe. */
+TAKT_API void takt_log(takt_log_statement* statement, const double* numbers);
+
 /* ---- contexts ---- */
 
 /* Where and how often a component runs in its context. Zeros: in the order of addition, in each cycle. */
@@ -241,6 +268,12 @@ TAKT_API int32_t takt_context_switch(takt_context* context, takt_component* cons
                                      size_t deactivate_count, takt_component* const* activate,
                                      size_t activate_count, takt_component* const* migrate,
                                      size_t migrate_count, takt_context* target);
+/* Appends the log of the context's components to a file, "-" for the standard error stream, until the context
+ * is destroyed. `epoch_ns` added to the time of a cycle gives Unix time; 0: lines begin with the seconds of
+ * the cycle's time. Once, before the context starts. The reason of a failure goes to `text`. Errors:
+ * TAKT_ERROR_RECORD_CANNOT_OPEN, _ALREADY_RUNNING (it has a log, or runs). */
+TAKT_API int32_t takt_context_log_to(takt_context* context, const char* path, int64_t epoch_ns, char* text,
+                                     size_t size);
 /* Runs the context in a thread of its own, once per period. takt_context_stop_thread() ends it. Errors:
  * TAKT_ERROR_COMPONENT_BAD_RATE (no period), _ALREADY_RUNNING. */
 TAKT_API int32_t takt_context_start_thread(takt_context* context);

@@ -116,10 +116,19 @@ class LogText {
   consteval LogText(const char* literal) : text_(literal) {
     if (count_placeholders(text_) != count) throw "a text has a {} for each argument, and no other braces";
   }
+  /// A text that the compiler does not know, from another language; std::nullopt if it does not fit. It must
+  /// live until the statement is made.
+  [[nodiscard]] static constexpr std::optional<LogText> parse(std::string_view text) noexcept {
+    if (count_placeholders(text) != count) return std::nullopt;
+    return LogText(text, Checked{});
+  }
   /// The literal.
   [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
 
  private:
+  struct Checked {};
+  constexpr LogText(std::string_view text, Checked) noexcept : text_(text) {}
+
   std::string_view text_;
 };
 
