@@ -38,7 +38,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-install_missing "${build_packages[@]}" liburdfdom-dev libtinyxml2-dev libmujoco-dev libegl-dev libopengl-dev libgl1-mesa-dri libpng-dev doctest-dev python3 python3-can python3-serial iproute2 netcat-openbsd binutils
+install_missing "${build_packages[@]}" liburdfdom-dev libtinyxml2-dev libmujoco-dev libegl-dev libopengl-dev libgl1-mesa-dri libpng-dev doctest-dev python3 python3-can python3-serial python3-rosbag python3-sensor-msgs iproute2 netcat-openbsd binutils
 # For the interactive report and its test; npm may come with a node that is not Debian's.
 command -v npm >/dev/null || install_missing npm
 command -v chromium >/dev/null || install_missing chromium

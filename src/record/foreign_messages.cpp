@@ -47,18 +47,24 @@ bool read_json(std::string_view text, JointStates& states) {
          take_numbers(message, "effort", count, states.view.efforts);
 }
 
-bool is_joint_state(const McapReader& reader, const McapChannel& channel) {
-  const McapSchema* schema = reader.schema(channel.schema);
-  return channel.encoding == "cdr" && schema != nullptr &&
-         (schema->name == joint_state_name || schema->name == "sensor_msgs/JointState");
+/// Reads a message of this encoding; null: other encodings.
+using ReadJointState = bool (*)(std::span<const std::uint8_t> message, JointStateView& view);
+
+ReadJointState reader_of(const MessageSource& source, const McapChannel& channel) {
+  const McapSchema* schema = source.schema(channel);
+  if (schema == nullptr || (schema->name != joint_state_name && schema->name != "sensor_msgs/JointState"))
+    return nullptr;
+  if (channel.encoding == "cdr") return read_joint_state;
+  return channel.encoding == "ros1" ? read_ros1_joint_state : nullptr;
 }
 
 /// The joint states of a message, or std::nullopt if it is of another kind.
-std::optional<JointStates> read_message(const McapReader& reader, const McapMessage& message) {
+std::optional<JointStates> read_message(const MessageSource& source, const FileMessage& message) {
   JointStates states;
   if (message.channel->encoding == "json") {
     if (read_json(as_text(message.data), states)) return states;
-  } else if (is_joint_state(reader, *message.channel) && read_joint_state(message.data, states.view)) {
+  } else if (const auto read = reader_of(source, *message.channel);
+             read != nullptr && read(message.data, states.view)) {
     states.names.assign(states.view.names.begin(), states.view.names.end());
     return states;
   }
@@ -72,10 +78,10 @@ Time time_of(std::uint64_t log_time) noexcept {
 
 }  // namespace
 
-void ForeignOutline::take(const McapReader& reader, const McapMessage& message) {
+void ForeignOutline::take(const MessageSource& source, const FileMessage& message) {
   if (topics_.size() < 100) topics_.insert(message.channel->topic);
   if (!topic_.empty() && topic_ != message.channel->topic) return;
-  const auto states = read_message(reader, message);
+  const auto states = read_message(source, message);
   if (!states) return;
   is_found_ = true;
   topic_ = message.channel->topic;
@@ -93,15 +99,15 @@ void ForeignOutline::take(const McapReader& reader, const McapMessage& message) 
   last_ = message.log_time;
 }
 
-SetupResult<Metadata> ForeignOutline::metadata(const McapReader& reader) const {
-  if (!is_found_ && topics_.empty()) return reader.damage(Errc::no_joint_states, "the file has no messages");
+SetupResult<Metadata> ForeignOutline::metadata(const MessageSource& source) const {
+  if (!is_found_ && topics_.empty()) return source.damage(Errc::no_joint_states, "the file has no messages");
   if (!is_found_) {
-    return reader.damage(Errc::no_joint_states, fmt::format("{}the file has the topics {}",
+    return source.damage(Errc::no_joint_states, fmt::format("{}the file has the topics {}",
                                                             topic_.empty() ? "" : "not in " + topic_ + "; ",
                                                             fmt::join(topics_, ", ")));
   }
   if (has_too_many_joints_)
-    return reader.damage(Errc::bad_metadata, fmt::format("{} has more than {} joints", topic_, max_joints));
+    return source.damage(Errc::bad_metadata, fmt::format("{} has more than {} joints", topic_, max_joints));
   Metadata metadata;
   metadata.robot = topic_;
   metadata.period = Duration(static_cast<std::int64_t>(
@@ -120,10 +126,10 @@ ForeignMessages::ForeignMessages(const Metadata& metadata, const std::string& to
   }
 }
 
-SetupResult<const Record*> ForeignMessages::take(const McapReader& reader, const McapMessage& message) {
+SetupResult<const Record*> ForeignMessages::take(const MessageSource& source, const FileMessage& message) {
   if (message.channel->topic != *topic_) return nullptr;
-  const auto states = read_message(reader, message);
-  if (!states) return reader.damage(Errc::bad_message, *topic_);
+  const auto states = read_message(source, message);
+  if (!states) return source.damage(Errc::bad_message, *topic_);
   Cycle cycle;
   cycle.time = time_of(message.log_time);
   if (last_ && cycle.time <= *last_) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "record/joint_state_message.hpp"
-#include "record/mcap_reader.hpp"
+#include "record/message_source.hpp"
 #include "takt/record/reader.hpp"
 
 namespace takt::record {
@@ -22,9 +22,9 @@ class ForeignOutline {
   explicit ForeignOutline(std::string topic) : topic_(std::move(topic)) {}
 
   /// Takes a message.
-  void take(const McapReader& reader, const McapMessage& message);
+  void take(const MessageSource& source, const FileMessage& message);
   /// What all messages told. Errors: no_joint_states.
-  [[nodiscard]] SetupResult<Metadata> metadata(const McapReader& reader) const;
+  [[nodiscard]] SetupResult<Metadata> metadata(const MessageSource& source) const;
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
 
  private:
@@ -44,7 +44,7 @@ class ForeignMessages {
   ForeignMessages(const Metadata& metadata, const std::string& topic);
 
   /// Takes a message. Returns the record that it is, or nullptr. Errors: bad_message.
-  [[nodiscard]] SetupResult<const Record*> take(const McapReader& reader, const McapMessage& message);
+  [[nodiscard]] SetupResult<const Record*> take(const MessageSource& source, const FileMessage& message);
   /// Messages that were not later than the one before.
   [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }
 

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "takt/core/bytes.hpp"
+
 namespace takt::record {
 namespace {
 
@@ -9,6 +11,18 @@ void read_numbers(CdrReader& reader, std::vector<double>& numbers) {
   numbers.resize(reader.length(sizeof(double)));
   const auto bytes = reader.array(numbers.size(), sizeof(double));
   if (!bytes.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
+}
+
+/// The count of elements that take at least `size` bytes each; 0 if the rest is too short.
+std::size_t take_count(ByteReader& reader, std::size_t size) noexcept {
+  const auto count = reader.little<std::uint32_t>();
+  if (count <= reader.remaining() / size) return count;
+  reader.skip(reader.remaining() + 1);  // fails
+  return 0;
+}
+
+std::string_view take_text(ByteReader& reader) noexcept {
+  return as_text(reader.bytes(reader.little<std::uint32_t>()));
 }
 
 }  // namespace
@@ -52,6 +66,20 @@ bool read_joint_state(std::span<const std::uint8_t> message, JointStateView& vie
   for (std::string_view& name : view.names) name = reader.text();
   for (std::vector<double>* numbers : {&view.positions, &view.velocities, &view.efforts}) {
     read_numbers(reader, *numbers);
+    if (!numbers->empty() && numbers->size() != view.names.size()) return false;
+  }
+  return reader.ok();
+}
+
+bool read_ros1_joint_state(std::span<const std::uint8_t> message, JointStateView& view) {
+  ByteReader reader(message);
+  reader.skip(3 * sizeof(std::uint32_t));  // sequence, seconds, nanoseconds
+  static_cast<void>(take_text(reader));    // the frame
+  view.names.resize(take_count(reader, sizeof(std::uint32_t)));
+  for (std::string_view& name : view.names) name = take_text(reader);
+  for (std::vector<double>* numbers : {&view.positions, &view.velocities, &view.efforts}) {
+    numbers->resize(take_count(reader, sizeof(double)));
+    for (double& number : *numbers) number = reader.little<double>();
     if (!numbers->empty() && numbers->size() != view.names.size()) return false;
   }
   return reader.ok();

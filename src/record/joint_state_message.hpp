@@ -1,4 +1,4 @@
-// ROS 2's sensor_msgs/msg/JointState in CDR, which Foxglove, PlotJuggler and ROS read.
+// ROS 2's sensor_msgs/msg/JointState in CDR, which Foxglove, PlotJuggler and ROS read, and that of ROS 1.
 #pragma once
 
 #include <cstdint>
@@ -39,5 +39,8 @@ struct JointStateView {
 
 /// Reads a message from outside. Returns false if its bytes are not one. The view is then undefined.
 [[nodiscard]] bool read_joint_state(std::span<const std::uint8_t> message, JointStateView& view);
+
+/// As above, for ROS 1: packed, little endian, texts without NUL.
+[[nodiscard]] bool read_ros1_joint_state(std::span<const std::uint8_t> message, JointStateView& view);
 
 }  // namespace takt::record

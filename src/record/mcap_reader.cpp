@@ -26,19 +26,12 @@ std::map<std::string, std::string> take_texts(ByteReader& reader) {
 
 }  // namespace
 
-SetupResult<McapReader> McapReader::create(std::unique_ptr<ByteSource> source, std::string name,
-                                           std::vector<Compression*> compressions) {
-  McapReader reader(std::move(source), std::move(name), std::move(compressions));
-  const auto whole = reader.fill(mcap_magic.size());
-  if (!whole) return tl::unexpected<SetupError>(whole.error());
-  if (!*whole || !std::equal(mcap_magic.begin(), mcap_magic.end(), reader.record_.begin()))
-    return reader.damage(Errc::not_a_recording);
-  reader.crc_.add(reader.record_);
-  reader.position_ = mcap_magic.size();
-  return reader;
+McapReader::McapReader(FilePieces file, std::vector<Compression*> compressions)
+    : file_(std::move(file)), compressions_(std::move(compressions)), position_(mcap_magic.size()) {
+  crc_.add(mcap_magic);
 }
 
-SetupResult<const McapMessage*> McapReader::next() {
+SetupResult<const FileMessage*> McapReader::next() {
   if (failure_) return tl::unexpected<SetupError>(*failure_);
   while (!at_end_) {
     auto found = in_chunk_ < chunk_.size() ? next_in_chunk() : next_record();
@@ -52,69 +45,39 @@ SetupResult<const McapMessage*> McapReader::next() {
   return nullptr;
 }
 
-const McapSchema* McapReader::schema(std::uint16_t id) const noexcept {
-  const auto found = schemas_.find(id);
+const McapSchema* McapReader::schema(const McapChannel& channel) const noexcept {
+  const auto found = schemas_.find(channel.schema);
   return found == schemas_.end() ? nullptr : &found->second;
 }
 
 tl::unexpected<SetupError> McapReader::damage(Errc code, std::string_view part) const {
-  return fail(code, fmt::format("{}byte {}: {}{}{}", name_, position_, describe(code),
-                                part.empty() ? "" : ": ", part));
-}
-
-/// Reads the next `size` bytes into the record. Returns false if the file ends before. Memory grows with the
-/// bytes that come, not with `size`.
-SetupResult<bool> McapReader::fill(std::size_t size) {
-  constexpr std::size_t step = std::size_t{1} << 20;
-  record_.clear();
-  while (record_.size() < size) {
-    const std::size_t have = record_.size();
-    record_.resize(std::min(size, have + step));
-    const auto got = source_->read(std::span(record_).subspan(have));
-    if (!got) return tl::unexpected<SetupError>(got.error());
-    if (*got == record_.size() - have) continue;
-    record_.resize(have + *got);
-    return false;
-  }
-  return true;
-}
-
-/// Passes over the next `size` bytes. Returns false if the file ends before.
-SetupResult<bool> McapReader::skip(std::uint64_t size) {
-  constexpr std::uint64_t step = std::uint64_t{1} << 20;
-  for (std::uint64_t left = size; left > 0;) {
-    const std::uint64_t part = std::min(left, step);
-    auto whole = fill(static_cast<std::size_t>(part));
-    if (!whole || !*whole) return whole;
-    crc_.add(record_);
-    left -= part;
-  }
-  return true;
+  return file_.damage(position_, code, part);
 }
 
 SetupResult<McapReader::Found> McapReader::next_record() {
   position_ += std::exchange(record_size_, 0);
-  const auto read_prefix = fill(mcap_prefix);
+  const auto read_prefix = file_.read(mcap_prefix);
   if (!read_prefix) return tl::unexpected<SetupError>(read_prefix.error());
   if (!*read_prefix) return Found::end;
-  ByteReader reader(record_);
+  ByteReader reader(file_.piece());
   const auto opcode = static_cast<McapOpcode>(reader.little<std::uint8_t>());
   const auto size = reader.little<std::uint64_t>();
   const std::uint32_t crc = crc_.value();
-  crc_.add(record_);
+  crc_.add(file_.piece());
 
   using enum McapOpcode;
   const bool is_needed = opcode == schema || opcode == channel || opcode == message || opcode == chunk ||
                          opcode == metadata || opcode == data_end || opcode == footer;
-  if (is_needed && size > max_mcap_record)
-    return damage(Errc::record_too_long, fmt::format("{} bytes, at most {}", size, max_mcap_record));
-  const auto whole = is_needed ? fill(static_cast<std::size_t>(size)) : skip(size);
+  if (is_needed && size > max_file_record)
+    return damage(Errc::record_too_long, fmt::format("{} bytes, at most {}", size, max_file_record));
+  const auto add_to_crc = [this](std::span<const std::uint8_t> piece) { crc_.add(piece); };
+  const auto whole = is_needed ? file_.read(size) : file_.skip(size, add_to_crc);
   if (!whole) return tl::unexpected<SetupError>(whole.error());
   if (!*whole) return Found::end;
   record_size_ = mcap_prefix + size;
-  if (is_needed) crc_.add(record_);
+  if (is_needed) crc_.add(file_.piece());
   if (opcode == data_end) {
-    const auto expected = ByteReader(record_).little<std::uint32_t>();
+    const auto expected = ByteReader(file_.piece()).little<std::uint32_t>();
     if (expected != 0 && expected != crc) return damage(Errc::checksum_mismatch, "the data before it");
     return Found::nothing;
   }
@@ -122,7 +85,7 @@ SetupResult<McapReader::Found> McapReader::next_record() {
     if (auto end = finish(); !end) return tl::unexpected<SetupError>(std::move(end.error()));
     return Found::end;
   }
-  return is_needed ? take(opcode, record_) : Found::nothing;
+  return is_needed ? take(opcode, file_.piece()) : Found::nothing;
 }
 
 SetupResult<McapReader::Found> McapReader::take(McapOpcode opcode, std::span<const std::uint8_t> content) {
@@ -217,7 +180,7 @@ SetupResult<void> McapReader::take_metadata(ByteReader reader) {
 /// Bounds the memory of what is kept.
 SetupResult<void> McapReader::keep(std::size_t size) {
   kept_ += size;
-  if (kept_ > max_mcap_record) return damage(Errc::record_too_long, "all definitions and metadata together");
+  if (kept_ > max_file_record) return damage(Errc::record_too_long, "all definitions and metadata together");
   return {};
 }
 
@@ -228,9 +191,9 @@ SetupResult<void> McapReader::open_chunk(ByteReader reader) {
   const std::string_view compression = take_text(reader);
   const auto packed = reader.bytes(static_cast<std::size_t>(reader.little<std::uint64_t>()));
   if (!reader.ok()) return damage(Errc::record_too_short, "a chunk");
-  if (size > max_mcap_record) {
+  if (size > max_file_record) {
     return damage(Errc::record_too_long,
-                  fmt::format("a chunk of {} bytes; write chunks of at most {}", size, max_mcap_record));
+                  fmt::format("a chunk of {} bytes; write chunks of at most {}", size, max_file_record));
   }
   in_chunk_ = 0;
   if (auto unpacked = unpack(compression, packed, size); !unpacked) return unpacked;
@@ -262,13 +225,13 @@ SetupResult<void> McapReader::unpack(std::string_view compression, std::span<con
 /// After the footer: the magic, and nothing more.
 SetupResult<void> McapReader::finish() {
   position_ += std::exchange(record_size_, 0);
-  auto whole = fill(mcap_magic.size());
+  auto whole = file_.read(mcap_magic.size());
   if (!whole) return tl::unexpected<SetupError>(std::move(whole.error()));
-  if (!*whole || !std::equal(mcap_magic.begin(), mcap_magic.end(), record_.begin())) return {};
+  if (!*whole || !std::equal(mcap_magic.begin(), mcap_magic.end(), file_.piece().begin())) return {};
   position_ += mcap_magic.size();
-  whole = fill(1);
+  whole = file_.read(1);
   if (!whole) return tl::unexpected<SetupError>(std::move(whole.error()));
-  if (!record_.empty()) return damage(Errc::data_after_end);
+  if (!file_.piece().empty()) return damage(Errc::data_after_end);
   complete_ = true;
   return {};
 }

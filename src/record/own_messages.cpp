@@ -27,7 +27,8 @@ template <class T>
 OwnMessages::OwnMessages(const Metadata& metadata)
     : metadata_(&metadata), joints_(metadata.joints.size()), buses_(metadata.buses.size()) {}
 
-SetupResult<OwnMessages::Topic> OwnMessages::topic_of(const McapReader& reader, const McapChannel& channel) {
+SetupResult<OwnMessages::Topic> OwnMessages::topic_of(const MessageSource& source,
+                                                      const McapChannel& channel) {
   struct Known {
     std::string_view topic;
     Kind kind;
@@ -40,10 +41,10 @@ SetupResult<OwnMessages::Topic> OwnMessages::topic_of(const McapReader& reader, 
                          Known{"/events", Kind::event, forms_.event.definition()},
                          Known{"/loop", Kind::loop, forms_.loop.definition()},
                          Known{"/marks", Kind::mark, MessageForms::mark_definition()}};
-  const McapSchema* schema = reader.schema(channel.schema);
+  const McapSchema* schema = source.schema(channel);
   const auto check = [&](const std::string& definition, Topic topic) -> SetupResult<Topic> {
     if (schema != nullptr && schema->text == definition && channel.encoding == "cdr") return topic;
-    return reader.damage(Errc::other_schema, channel.topic);
+    return source.damage(Errc::other_schema, channel.topic);
   };
   for (const Known& each : known) {
     if (each.topic == channel.topic) return check(each.definition, {each.kind});
@@ -55,10 +56,10 @@ SetupResult<OwnMessages::Topic> OwnMessages::topic_of(const McapReader& reader, 
   return Topic{};
 }
 
-SetupResult<const Record*> OwnMessages::take(const McapReader& reader, const McapMessage& message) {
+SetupResult<const Record*> OwnMessages::take(const MessageSource& source, const FileMessage& message) {
   auto found = topics_.find(message.channel->id);
   if (found == topics_.end()) {
-    const auto topic = topic_of(reader, *message.channel);
+    const auto topic = topic_of(source, *message.channel);
     if (!topic) return tl::unexpected<SetupError>(topic.error());
     found = topics_.emplace(message.channel->id, *topic).first;
   }
@@ -90,7 +91,7 @@ SetupResult<const Record*> OwnMessages::take(const McapReader& reader, const Mca
       take_sample(message);
       break;
   }
-  if (!is_well_formed) return reader.damage(Errc::bad_message, message.channel->topic);
+  if (!is_well_formed) return source.damage(Errc::bad_message, message.channel->topic);
   if (!is_whole_) return nullptr;
   const bool is_in_range = std::visit(
       []<class T>(const T& record) {
@@ -102,9 +103,9 @@ SetupResult<const Record*> OwnMessages::take(const McapReader& reader, const Mca
           return is_near(record.time);
       },
       record_);
-  if (!is_in_range) return reader.damage(Errc::time_out_of_range, message.channel->topic);
+  if (!is_in_range) return source.damage(Errc::time_out_of_range, message.channel->topic);
   if (const auto* cycle = std::get_if<CycleRecord>(&record_)) {
-    if (last_cycle_ && cycle->cycle.time <= *last_cycle_) return reader.damage(Errc::time_not_rising);
+    if (last_cycle_ && cycle->cycle.time <= *last_cycle_) return source.damage(Errc::time_not_rising);
     last_cycle_ = cycle->cycle.time;
   }
   return &record_;
@@ -167,7 +168,7 @@ bool OwnMessages::take_bus(std::size_t bus, std::span<const std::uint8_t> data) 
   return true;
 }
 
-void OwnMessages::take_sample(const McapMessage& message) {
+void OwnMessages::take_sample(const FileMessage& message) {
   const auto bound = static_cast<std::uint64_t>(3 * time_bound.count());
   const auto since = Duration(static_cast<std::int64_t>(std::min(message.log_time, bound)));
   record_ = SampleRecord{message.channel->topic, Time(since - metadata_->epoch), message.data};

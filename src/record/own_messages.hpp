@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "record/joint_state_message.hpp"
-#include "record/mcap_reader.hpp"
+#include "record/message_source.hpp"
 #include "record/recording_messages.hpp"
 #include "takt/record/reader.hpp"
 
@@ -20,7 +20,7 @@ class OwnMessages {
 
   /// Takes a message. Returns the record that it completes, or nullptr. Errors: bad_message, other_schema,
   /// time_out_of_range, time_not_rising.
-  [[nodiscard]] SetupResult<const Record*> take(const McapReader& reader, const McapMessage& message);
+  [[nodiscard]] SetupResult<const Record*> take(const MessageSource& source, const FileMessage& message);
 
  private:
   /// The contents of a channel.
@@ -30,12 +30,12 @@ class OwnMessages {
     std::size_t bus = 0;
   };
 
-  [[nodiscard]] SetupResult<Topic> topic_of(const McapReader& reader, const McapChannel& channel);
+  [[nodiscard]] SetupResult<Topic> topic_of(const MessageSource& source, const McapChannel& channel);
   [[nodiscard]] bool take_joints(Kind kind, std::span<const std::uint8_t> data);
   [[nodiscard]] bool take_cycle(std::span<const std::uint8_t> data);
   [[nodiscard]] bool take_mark(std::span<const std::uint8_t> data);
   [[nodiscard]] bool take_bus(std::size_t bus, std::span<const std::uint8_t> data);
-  void take_sample(const McapMessage& message);
+  void take_sample(const FileMessage& message);
   template <class T>
   [[nodiscard]] bool take_struct(const MessageForm& form, std::span<const std::uint8_t> data);
 

@@ -43,7 +43,7 @@ void add_report(CLI::App& app) {
       app.add_subcommand("report", "Turn a recording into CSV, summary.json, plots and one HTML page");
   command
       ->add_option("recording", arguments->recording,
-                   "A file that takt run --record wrote, or another MCAP file")
+                   "A file that takt run --record wrote, another MCAP file, or a ROS 1 bag")
       ->required();
   command->add_option("--out", arguments->directory, "Folder for the report; created if it does not exist")
       ->required();
@@ -58,10 +58,9 @@ void add_report(CLI::App& app) {
       "in plots/,\n"
       "each figure as SVG and PDF beside the gnuplot script that drew it. Damage in the recording is "
       "reported with its byte.\n"
-      "Files of other programs are read if they have joint states: sensor_msgs/msg/JointState in CDR, or "
-      "JSON "
-      "with\n"
-      "\"name\", \"position\", \"velocity\" and \"effort\".\n"
+      "Files of other programs are read if they have joint states: sensor_msgs/msg/JointState of ROS 2 or "
+      "ROS 1,\n"
+      "or JSON with \"name\", \"position\", \"velocity\" and \"effort\".\n"
       "For --bode, the joint must have moved at many frequencies, as by the controller SineSweepController; "
       "bode.csv\n"
       "has its numbers.\n"

@@ -39,6 +39,39 @@ class Recordings(unittest.TestCase):
             return summary, list(csv.DictReader(file))
 
 
+class BagTest(Recordings):
+    """Bags of ROS 1, written by its own library, which is of Debian's Python."""
+
+    ROS_PYTHON = "/usr/bin/python3"
+
+    def setUp(self):
+        super().setUp()
+        found = subprocess.run([self.ROS_PYTHON, "-c", "import rosbag, sensor_msgs.msg"], capture_output=True)
+        if found.returncode != 0:
+            self.skipTest("no python3-rosbag")
+
+    def bag(self, compression="none"):
+        path = self.path(f"{compression}.bag")
+        subprocess.run([self.ROS_PYTHON, os.path.join(HERE, "bag_peer.py"), path, compression, str(SEED)], check=True,
+                       capture_output=True, timeout=PATIENCE)
+        return path
+
+    def test_the_joint_states_of_a_bag_are_reported(self):
+        path = self.bag()
+        summary, rows = self.report(path)
+        with open(path + ".json") as file:
+            written = json.load(file)
+        self.assertEqual((summary["robot"], summary["recording"]["complete"]), ("/arm/joint_states", True))
+        self.assertEqual([float(row["shoulder.measured_rad"]) for row in rows], [one["positions"][0] for one in written])
+        self.assertEqual([float(row["elbow.measured_Nm"]) for row in rows], [one["efforts"][1] for one in written])
+        self.takt("report", path, "--topic", "/arm/joint_states", "--out", self.path("again"))
+        self.assertIn("/chatter", self.takt("report", path, "--topic", "/nowhere", "--out", self.path("none"), status=2).stderr)
+
+    def test_a_compressed_bag_is_refused_with_the_way_out(self):
+        done = self.takt("report", self.bag("bz2"), "--out", self.path("report"), status=2)
+        self.assertIn('"bz2"; rosbag decompress', done.stderr)
+
+
 class PeerTest(Recordings):
     def setUp(self):
         super().setUp()

@@ -11,8 +11,8 @@
 #include "record/cdr.hpp"
 #include "record/crc32.hpp"
 #include "record/joint_state_message.hpp"
-#include "record/mcap_reader.hpp"
 #include "record/mcap_writer.hpp"
+#include "record/message_source.hpp"
 #include "support/random.hpp"
 #include "takt/record/reader.hpp"
 
@@ -78,21 +78,21 @@ struct ReadBack {
   std::optional<SetupError> error;
   bool truncated = false;
 };
-ReadBack read_back(std::span<const std::uint8_t> bytes, std::vector<Compression*> compressions = {}) {
+ReadBack read_back(std::span<const std::uint8_t> bytes, const std::vector<Compression*>& compressions = {}) {
   ReadBack back;
-  auto reader = McapReader::create(read_memory(bytes), "", std::move(compressions));
-  if (!reader) {
-    back.error = reader.error();
+  auto source = open_messages(read_memory(bytes), "", compressions);
+  if (!source) {
+    back.error = source.error();
     return back;
   }
   while (true) {
-    const auto message = reader->next();
+    const auto message = (*source)->next();
     if (!message) back.error = message.error();
     if (!message || *message == nullptr) break;
     back.messages.push_back(
         {(*message)->channel->id, (*message)->log_time, std::string(as_text((*message)->data))});
   }
-  back.truncated = reader->truncated();
+  back.truncated = (*source)->truncated();
   return back;
 }
 

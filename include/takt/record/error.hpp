@@ -41,7 +41,7 @@ enum class Errc : std::uint16_t {
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::not_a_recording:
-      return "the file is not a recording: it does not begin as MCAP files do";
+      return "the file is not a recording: it begins neither as an MCAP file nor as a ROS 1 bag";
     case Errc::unsupported_compression:
       return "this program cannot read the compression of a chunk";
     case Errc::metadata_too_long:

@@ -1,7 +1,6 @@
-// Reads a recording record by record from a file or from memory: one of takt, or another MCAP file with joint
-// states. Any input is safe. Each fault gives a named error with its byte position, and memory stays bounded
-// for any claimed length. From a truncated recording it reads all whole chunks and then reports the
-// truncation.
+// Reads a recording record by record from a file or from memory: one of takt, or a file of another program.
+// Any input is safe. Each fault gives a named error with its byte position, and memory stays bounded for any
+// claimed length. From a truncated recording it reads all whole chunks and then reports the truncation.
 //
 //     auto reader = Reader::open("run.mcap");
 //     while (true) {
@@ -11,9 +10,10 @@
 //       std::visit(visitor, **record);
 //     }
 //
-// Of other people's files it reads one topic with joint states: sensor_msgs/msg/JointState in CDR, or JSON
-// objects with its members "name", "position", "velocity" and "effort". Each message is a cycle with
-// measurements; command and reference are NaN.
+// Of other MCAP files and of ROS 1 bags it reads one topic with joint states. These are
+// sensor_msgs/msg/JointState of ROS 2 (CDR) or ROS 1, or JSON objects with its members "name", "position",
+// "velocity" and "effort". Each message is a cycle with measurements; command and reference are NaN. A bag
+// must be of format 2.0, without compression.
 //
 // Not real-time safe.
 #pragma once
