@@ -18,6 +18,7 @@
 #include "takt/app/robot.hpp"
 #include "takt/drives/registry.hpp"
 #include "takt/motion/server.hpp"
+#include "takt/platform/hybrid_clock.hpp"
 #include "takt/rt/thread_setup.hpp"
 #include "takt/shm/broadcast_value.hpp"
 #include "texts.hpp"
@@ -133,7 +134,9 @@ Status read_records(const takt_robot_options& options, app::RobotOptions& made) 
   auto libraries = read_texts(options.libraries, options.library_count);
   auto live = read_live(options);
   if (!variables || !logs || !libraries) return fail(Errc::null_pointer);
-  if (!live || (options.uncompressed != 0 && options.uncompressed != 1)) return fail(Errc::bad_argument);
+  const bool is_flag = options.uncompressed == 0 || options.uncompressed == 1;
+  if (!live || !is_flag || options.rotate_after_ns < 0 || options.around_stops_ns < 0)
+    return fail(Errc::bad_argument);
   made.recording = text_or_nothing(options.recording);
   made.overwrite = options.overwrite == 1;
   made.created = text_or_nothing(options.created);
@@ -297,9 +300,7 @@ std::int32_t takt_robot_log(takt_robot* robot, std::int32_t level, const char* s
     if (level < TAKT_LOG_DEBUG || level > TAKT_LOG_FATAL) return fail(Errc::bad_argument);
     takt::record::LogWriter* const log = robot->robot->log();
     if (log == nullptr) return fail(takt::record::Errc::not_running);
-    const auto state = robot->state.read();
-    if (!state) return fail(state.error());
-    log->write(to_time(state->time_ns), static_cast<takt::rt::LogLevel>(level), source, line);
+    log->write(takt::platform::HybridClock().now(), static_cast<takt::rt::LogLevel>(level), source, line);
     return {};
   });
 }

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -13,7 +12,6 @@
 #include "context.hpp"
 #include "takt/describe.hpp"
 
-namespace component = takt::component;
 namespace record = takt::record;
 namespace rt = takt::rt;
 using takt::fail;
@@ -74,17 +72,17 @@ std::int32_t takt_context_log_to(takt_context* context, const char* path, std::i
   return guarded(text, size, [&]() -> Status {
     if (context == nullptr || path == nullptr) return fail(Errc::null_pointer);
     if (context->log || context->context.is_running()) return fail(record::Errc::already_running);
-    auto logger = std::make_unique<rt::Logger>();
+    // First, because the log refers to it, also if its thread cannot be started.
+    context->logger = std::make_unique<rt::Logger>();
     auto& log = context->log.emplace(
         record::LogOptions{context->context.name(), {path}, to_duration(epoch_ns), takt::describe});
-    log.add(*logger);
+    log.add(*context->logger);
     const Time now = epoch_ns != 0 ? context->clock.now() : Time{};
     if (const auto opened = log.open(now); !opened) {
       context->log.reset();
       return told(opened, text, size);
     }
     log.start();
-    context->logger = std::move(logger);
     context->context.set_logger(context->logger.get());
     return {};
   });

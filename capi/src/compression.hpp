@@ -22,7 +22,7 @@ namespace takt::capi {
 #endif
 }
 
-/// To read what the library can.
+/// Options of a reader of recordings that may have this compression.
 [[nodiscard]] inline record::ReaderOptions reader_options() {
   record::ReaderOptions options;
   if (record::Compression* compression = recording_compression()) options.compressions.push_back(compression);

@@ -1,11 +1,13 @@
 // Recordings of the C API: record::Recorder and record::Reader with plain structures.
 #include "takt/record.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,14 +17,12 @@
 
 #include "boundary.hpp"
 #include "compression.hpp"
-#include "takt/motion/channels.hpp"
+#include "takt/app/loop_metadata.hpp"
 #include "takt/motion/error.hpp"
-#include "takt/motion/goal.hpp"
 #include "takt/record/reader.hpp"
 #include "takt/record/recorder.hpp"
 #include "takt/shm/error.hpp"
 #include "takt/shm/schema.hpp"
-#include "takt/version.hpp"
 
 namespace motion = takt::motion;
 namespace record = takt::record;
@@ -42,6 +42,7 @@ struct takt_recorder {
   std::vector<std::string> schemas{};      // of the topics, which the recorder refers to
   std::vector<std::size_t> value_sizes{};  // of the topics; 0: any
   std::size_t joints = 0;
+  std::optional<takt::Time> last_cycle{};
   std::unique_ptr<record::Recorder> recorder{};
 };
 
@@ -66,24 +67,10 @@ static_assert(offsetof(takt_joint_sample, goal) == offsetof(record::JointSample,
           cycle.robot_state, cycle.active_goals};
 }
 
-/// What all recordings of a robot's loop tell about their codes.
-[[nodiscard]] record::Metadata codes() {
-  record::Metadata made;
-  for (std::int32_t state = 0; state < robot_states; ++state)
-    made.robot_states.emplace_back(motion::state_name(static_cast<motion::RobotState>(state)));
-  for (std::int32_t state = TAKT_GOAL_PENDING; state <= TAKT_GOAL_RECALLED; ++state)
-    made.goal_states.emplace_back(motion::state_name(static_cast<motion::GoalState>(state)));
-#define TAKT_ADD_REASON(name, number, text) made.reasons.emplace(std::uint16_t{number}, #name);
-  TAKT_MOTION_ERRORS(TAKT_ADD_REASON)
-#undef TAKT_ADD_REASON
-  made.takt_version = TAKT_VERSION;
-  return made;
-}
-
 [[nodiscard]] Result<record::Metadata> read_metadata(const takt_recorder_options& options) {
   if (options.joint_count > TAKT_MAX_JOINTS) return fail(Errc::bad_argument);
   if (options.joints == nullptr && options.joint_count != 0) return fail(Errc::null_pointer);
-  record::Metadata made = codes();
+  record::Metadata made = takt::app::loop_metadata();
   made.robot = options.robot != nullptr ? options.robot : "robot";
   made.period = to_duration(options.period_ns != 0 ? options.period_ns : default_period_ns);
   if (made.period <= takt::Duration(0)) return fail(Errc::bad_argument);
@@ -109,6 +96,12 @@ static_assert(offsetof(takt_joint_sample, goal) == offsetof(record::JointSample,
     topics.push_back({.topic = topic.topic, .type = topic.type, .schema = schema});
   }
   return {};
+}
+
+/// Whether the reader of the file will take this time.
+[[nodiscard]] constexpr bool is_in_range(std::int64_t nanoseconds) noexcept {
+  constexpr std::int64_t bound = record::time_bound.count();
+  return nanoseconds >= -bound && nanoseconds <= bound;
 }
 
 /// Whether the record that `write` wrote fitted into the ring.
@@ -186,7 +179,8 @@ std::int32_t takt_recorder_create(const char* path, const takt_recorder_options*
     const auto chosen =
         takt::capi::read_struct(options != nullptr ? options : &defaults, recorder_options_required);
     if (!chosen) return fail(chosen.error());
-    if (chosen->uncompressed != 0 && chosen->uncompressed != 1) return fail(Errc::bad_argument);
+    if ((chosen->uncompressed != 0 && chosen->uncompressed != 1) || chosen->rotate_after_ns < 0)
+      return fail(Errc::bad_argument);
     const auto metadata = read_metadata(*chosen);
     if (!metadata) return fail(metadata.error());
     auto made = std::make_unique<takt_recorder>();
@@ -210,8 +204,11 @@ std::int32_t takt_recorder_cycle(takt_recorder* recorder, const takt_cycle_sampl
                                  const takt_joint_sample* joints, std::size_t joint_count) {
   if (recorder == nullptr || cycle == nullptr || (joints == nullptr && joint_count != 0))
     return to_status(Errc::null_pointer);
-  if (joint_count != recorder->joints || cycle->state < 0 || cycle->state >= robot_states)
+  if (joint_count != recorder->joints || cycle->state < 0 || cycle->state >= robot_states ||
+      !is_in_range(cycle->time_ns) || !is_in_range(cycle->lateness_ns) || !is_in_range(cycle->busy_ns) ||
+      (recorder->last_cycle && to_time(cycle->time_ns) <= *recorder->last_cycle))
     return to_status(Errc::bad_argument);
+  recorder->last_cycle = to_time(cycle->time_ns);
   record::Lane& lane = recorder->recorder->loop();
   const record::Cycle made{.time = to_time(cycle->time_ns),
                            .lateness = to_duration(cycle->lateness_ns),
@@ -226,9 +223,10 @@ std::int32_t takt_recorder_cycle(takt_recorder* recorder, const takt_cycle_sampl
 std::int32_t takt_recorder_sample(takt_recorder* recorder, std::size_t topic, std::int64_t time_ns,
                                   const void* value, std::size_t size) {
   if (recorder == nullptr || (value == nullptr && size != 0)) return to_status(Errc::null_pointer);
-  if (topic >= recorder->value_sizes.size()) return to_status(Errc::bad_argument);
+  if (topic >= recorder->value_sizes.size() || !is_in_range(time_ns)) return to_status(Errc::bad_argument);
   const std::size_t expected = recorder->value_sizes[topic];
-  if (expected != 0 && size != expected) return to_status(Errc::bad_argument);
+  constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();  // of a length in CDR
+  if (size > most || (expected != 0 && size != expected)) return to_status(Errc::bad_argument);
   record::Lane& lane = recorder->recorder->loop();
   return written(lane, [&]() noexcept {
     lane.sample(topic, to_time(time_ns), {static_cast<const std::uint8_t*>(value), size});
@@ -237,8 +235,10 @@ std::int32_t takt_recorder_sample(takt_recorder* recorder, std::size_t topic, st
 
 std::int32_t takt_recorder_mark(takt_recorder* recorder, std::int64_t time_ns, const char* name) {
   if (recorder == nullptr || name == nullptr) return to_status(Errc::null_pointer);
+  if (!is_in_range(time_ns)) return to_status(Errc::bad_argument);
+  const std::string_view text(name, ::strnlen(name, record::max_mark_size));
   record::Lane& lane = recorder->recorder->loop();
-  return written(lane, [&]() noexcept { lane.mark(to_time(time_ns), name); });
+  return written(lane, [&]() noexcept { lane.mark(to_time(time_ns), text); });
 }
 
 std::int32_t takt_recorder_finish(takt_recorder* recorder, takt_recorder_totals* totals, char* text,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "takt/app/loop_metadata.hpp"
 #include "takt/motion/error.hpp"
 #include "takt/motion/goal.hpp"
 #include "takt/robot/description_json.hpp"
@@ -13,8 +14,26 @@ namespace {
 constexpr Duration between_bus_records = std::chrono::milliseconds(100);
 }
 
-record::Metadata describe_recording(const robot::RobotDescription& robot, std::string created) {
+record::Metadata loop_metadata() {
   record::Metadata metadata;
+  for (const auto state :
+       {motion::RobotState::starting, motion::RobotState::ready, motion::RobotState::stopping,
+        motion::RobotState::stopped, motion::RobotState::down}) {
+    metadata.robot_states.emplace_back(motion::state_name(state));
+  }
+  using enum motion::GoalState;
+  for (const auto state : {pending, active, preempting, succeeded, aborted, rejected, preempted, recalled}) {
+    metadata.goal_states.emplace_back(motion::state_name(state));
+  }
+#define TAKT_ADD_REASON(name, number, text) metadata.reasons.emplace(std::uint16_t{number}, #name);
+  TAKT_MOTION_ERRORS(TAKT_ADD_REASON)
+#undef TAKT_ADD_REASON
+  metadata.takt_version = TAKT_VERSION;
+  return metadata;
+}
+
+record::Metadata describe_recording(const robot::RobotDescription& robot, std::string created) {
+  record::Metadata metadata = loop_metadata();
   metadata.robot = robot.name;
   metadata.period = robot.period;
   for (const robot::JointDescription& joint : robot.joints) {
@@ -31,19 +50,6 @@ record::Metadata describe_recording(const robot::RobotDescription& robot, std::s
   for (const robot::GroupDescription& group : robot.groups)
     metadata.groups.push_back({group.name, group.joints});
   for (const robot::BusDescription& bus : robot.buses) metadata.buses.push_back(bus.name);
-  for (const auto state :
-       {motion::RobotState::starting, motion::RobotState::ready, motion::RobotState::stopping,
-        motion::RobotState::stopped, motion::RobotState::down}) {
-    metadata.robot_states.emplace_back(motion::state_name(state));
-  }
-  using enum motion::GoalState;
-  for (const auto state : {pending, active, preempting, succeeded, aborted, rejected, preempted, recalled}) {
-    metadata.goal_states.emplace_back(motion::state_name(state));
-  }
-#define TAKT_ADD_REASON(name, number, text) metadata.reasons.emplace(std::uint16_t{number}, #name);
-  TAKT_MOTION_ERRORS(TAKT_ADD_REASON)
-#undef TAKT_ADD_REASON
-  metadata.takt_version = TAKT_VERSION;
   metadata.created = std::move(created);
   metadata.description = robot::to_json(robot);
   return metadata;

@@ -16,7 +16,7 @@ template <class OnField>
 bool read_fields(std::span<const std::uint8_t> bytes, OnField on_field) {
   ByteReader reader(bytes);
   while (reader.ok() && reader.remaining() > 0) {
-    const std::string_view field = as_text(reader.bytes(reader.little<std::uint32_t>()));
+    const std::string_view field = take_text(reader);
     const std::size_t equals = field.find('=');
     if (!reader.ok() || equals == std::string_view::npos) return false;
     on_field(field.substr(0, equals), as_bytes(field.substr(equals + 1)));
@@ -33,27 +33,9 @@ void take_number(std::span<const std::uint8_t> value, Number& number, bool& is_g
 
 }  // namespace
 
-SetupResult<const FileMessage*> BagReader::next() {
-  if (failure_) return tl::unexpected<SetupError>(*failure_);
-  while (!at_end_) {
-    auto found = in_chunk_ < chunk_.size() ? next_in_chunk() : next_record();
-    if (!found) {
-      failure_ = found.error();
-      return tl::unexpected<SetupError>(std::move(found.error()));
-    }
-    if (*found == Found::message) return &message_;
-    if (*found == Found::end) at_end_ = true;
-  }
-  return nullptr;
-}
-
 const McapSchema* BagReader::schema(const McapChannel& channel) const noexcept {
   const auto found = connections_.find(channel.id);
   return found == connections_.end() ? nullptr : &found->second.schema;
-}
-
-tl::unexpected<SetupError> BagReader::damage(Errc code, std::string_view part) const {
-  return file_.damage(position_, code, part);
 }
 
 SetupResult<BagReader::Header> BagReader::read_header(std::span<const std::uint8_t> bytes) const {
@@ -78,34 +60,31 @@ SetupResult<BagReader::Header> BagReader::read_header(std::span<const std::uint8
   return header;
 }
 
+/// Reads a size and so many bytes. Returns false if the file ends before.
+SetupResult<bool> BagReader::read_sized() {
+  auto whole = file_.read(word);
+  if (!whole || !*whole) return whole;
+  const auto size = ByteReader(file_.piece()).little<std::uint32_t>();
+  if (size > max_file_record)
+    return damage(Errc::record_too_long, fmt::format("{} bytes, at most {}", size, max_file_record));
+  record_size_ += word + size;
+  return file_.read(size);
+}
+
 SetupResult<BagReader::Found> BagReader::next_record() {
   position_ += std::exchange(record_size_, 0);
-  const auto read = [this](std::uint64_t size) { return file_.read(size); };
-  const auto read_sized = [&]() -> SetupResult<bool> {
-    auto whole = read(word);
-    is_cut_ = whole && !*whole && !file_.piece().empty();
-    if (!whole || !*whole) return whole;
-    const auto size = ByteReader(file_.piece()).little<std::uint32_t>();
-    if (size > max_file_record)
-      return damage(Errc::record_too_long, fmt::format("{} bytes, at most {}", size, max_file_record));
-    record_size_ += word + size;
-    whole = read(size);
-    is_cut_ = whole && !*whole;
-    return whole;
-  };
   auto whole = read_sized();
   if (!whole) return tl::unexpected<SetupError>(std::move(whole.error()));
+  is_cut_ = !*whole && (record_size_ > 0 || !file_.piece().empty());
   if (!*whole) return Found::end;
-  header_.assign(file_.piece().begin(), file_.piece().end());
+  const Bytes header_bytes(file_.piece().begin(), file_.piece().end());
   whole = read_sized();
   if (!whole) return tl::unexpected<SetupError>(std::move(whole.error()));
-  if (!*whole) {
-    is_cut_ = true;
-    return Found::end;
-  }
-  const auto header = read_header(header_);
+  is_cut_ = !*whole;
+  if (!*whole) return Found::end;
+  const auto header = read_header(header_bytes);
   if (!header) return tl::unexpected<SetupError>(header.error());
-  if (header->op == Op::bag) is_closed_ = header->index_at != 0;
+  if (header->op == Op::bag) index_at_ = header->index_at;
   if (header->op != Op::chunk) return take(*header, file_.piece());
   if (auto opened = open_chunk(*header, file_.piece()); !opened)
     return tl::unexpected<SetupError>(std::move(opened.error()));
@@ -159,9 +138,7 @@ SetupResult<void> BagReader::take_connection(const Header& header, std::span<con
   const auto [known, is_new] = connections_.try_emplace(header.connection, made);
   if (!is_new && std::tie(known->second.channel, known->second.schema) != std::tie(made.channel, made.schema))
     return damage(Errc::definition_changed, fmt::format("connection {}", header.connection));
-  if (is_new) kept_ += header.topic.size() + data.size();
-  if (kept_ > max_file_record) return damage(Errc::record_too_long, "all connections together");
-  return {};
+  return keep(is_new ? header.topic.size() + data.size() : 0);
 }
 
 SetupResult<void> BagReader::open_chunk(const Header& header, std::span<const std::uint8_t> data) {

@@ -1,5 +1,5 @@
 // Reads the messages of a ROS 1 bag, format 2.0 (http://wiki.ros.org/Bags/Format/2.0), in the order of the
-// file. Any input is safe, as with McapReader. The index at the end is not used.
+// file. The index at the end is not used.
 //
 // A bag is "#ROSBAG V2.0\n" and records: the size of the header (u32), the header, the size of the data
 // (u32), the data. A header is a list of fields: a size (u32), and "name=value". Chunks hold connections and
@@ -27,21 +27,11 @@ inline constexpr std::string_view bag_magic = "#ROSBAG V2.0\n";
 class BagReader final : public MessageSource {
  public:
   /// The file's magic was read.
-  explicit BagReader(FilePieces file) : file_(std::move(file)), position_(bag_magic.size()) {}
+  explicit BagReader(FilePieces file) : MessageSource(std::move(file), bag_magic.size()) {}
 
-  /// Errors: read_failed, record_too_long, record_too_short, unsupported_compression, bad_chunk,
-  /// unknown_channel, definition_changed.
-  [[nodiscard]] SetupResult<const FileMessage*> next() override;
-
-  [[nodiscard]] bool truncated() const noexcept override { return at_end_ && (is_cut_ || !is_closed_); }
-  [[nodiscard]] std::uint64_t position() const noexcept override { return position_; }
   [[nodiscard]] const McapSchema* schema(const McapChannel& channel) const noexcept override;
-  /// A bag has none.
-  [[nodiscard]] const Metadata& metadata() const noexcept override { return metadata_; }
-  [[nodiscard]] tl::unexpected<SetupError> damage(Errc code, std::string_view part = {}) const override;
 
  private:
-  enum class Found { nothing, message, end };
   enum class Op : std::uint8_t {
     message = 2,
     bag = 3,
@@ -66,8 +56,12 @@ class BagReader final : public MessageSource {
   };
 
   [[nodiscard]] SetupResult<Header> read_header(std::span<const std::uint8_t> bytes) const;
-  [[nodiscard]] SetupResult<Found> next_record();
-  [[nodiscard]] SetupResult<Found> next_in_chunk();
+  [[nodiscard]] SetupResult<bool> read_sized();
+  [[nodiscard]] SetupResult<Found> next_record() override;
+  [[nodiscard]] SetupResult<Found> next_in_chunk() override;
+  [[nodiscard]] bool is_complete() const noexcept override {
+    return !is_cut_ && index_at_ != 0 && position_ >= index_at_;
+  }
   [[nodiscard]] SetupResult<Found> take(const Header& header, std::span<const std::uint8_t> data);
   [[nodiscard]] SetupResult<Found> take_message(const Header& header, std::span<const std::uint8_t> data);
   [[nodiscard]] SetupResult<void> take_connection(const Header& header, std::span<const std::uint8_t> data);
@@ -78,20 +72,9 @@ class BagReader final : public MessageSource {
     McapSchema schema;
   };
 
-  FilePieces file_;
-  Bytes header_;
-  Bytes chunk_;
-  std::size_t in_chunk_ = 0;  ///< bytes of the chunk that were read
   std::map<std::uint32_t, Connection> connections_;
-  std::uint64_t kept_ = 0;  ///< bytes of connections
-  Metadata metadata_;
-  FileMessage message_;
-  std::uint64_t position_;
-  std::uint64_t record_size_ = 0;  ///< of the last record
-  std::optional<SetupError> failure_;
-  bool at_end_ = false;
-  bool is_cut_ = false;     ///< the file ends within a record
-  bool is_closed_ = false;  ///< by its first record
+  std::uint64_t index_at_ = 0;  ///< where the index begins behind the chunks; 0: the bag was not closed
+  bool is_cut_ = false;         ///< the file ends within a record
 };
 
 }  // namespace takt::record

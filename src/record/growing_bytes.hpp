@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "takt/core/bytes.hpp"
+
 namespace takt::record {
 
 static_assert(std::endian::native == std::endian::little,
@@ -78,6 +80,10 @@ void put(Bytes& bytes, std::size_t at, T value) noexcept {
 }
 [[nodiscard]] inline std::string_view as_text(std::span<const std::uint8_t> bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+/// A text with its length (u32) before it.
+[[nodiscard]] inline std::string_view take_text(ByteReader& reader) noexcept {
+  return as_text(reader.bytes(reader.little<std::uint32_t>()));
 }
 
 }  // namespace takt::record

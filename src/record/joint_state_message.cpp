@@ -21,10 +21,6 @@ std::size_t take_count(ByteReader& reader, std::size_t size) noexcept {
   return 0;
 }
 
-std::string_view take_text(ByteReader& reader) noexcept {
-  return as_text(reader.bytes(reader.little<std::uint32_t>()));
-}
-
 }  // namespace
 
 const char* joint_state_schema() noexcept {

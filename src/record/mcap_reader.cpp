@@ -9,11 +9,6 @@
 namespace takt::record {
 namespace {
 
-/// A text with its length before it.
-std::string_view take_text(ByteReader& reader) {
-  return as_text(reader.bytes(reader.little<std::uint32_t>()));
-}
-
 std::map<std::string, std::string> take_texts(ByteReader& reader) {
   ByteReader list(reader.bytes(reader.little<std::uint32_t>()));
   std::map<std::string, std::string> texts;
@@ -27,31 +22,13 @@ std::map<std::string, std::string> take_texts(ByteReader& reader) {
 }  // namespace
 
 McapReader::McapReader(FilePieces file, std::vector<Compression*> compressions)
-    : file_(std::move(file)), compressions_(std::move(compressions)), position_(mcap_magic.size()) {
+    : MessageSource(std::move(file), mcap_magic.size()), compressions_(std::move(compressions)) {
   crc_.add(mcap_magic);
-}
-
-SetupResult<const FileMessage*> McapReader::next() {
-  if (failure_) return tl::unexpected<SetupError>(*failure_);
-  while (!at_end_) {
-    auto found = in_chunk_ < chunk_.size() ? next_in_chunk() : next_record();
-    if (!found) {
-      failure_ = found.error();
-      return tl::unexpected<SetupError>(std::move(found.error()));
-    }
-    if (*found == Found::message) return &message_;
-    if (*found == Found::end) at_end_ = true;
-  }
-  return nullptr;
 }
 
 const McapSchema* McapReader::schema(const McapChannel& channel) const noexcept {
   const auto found = schemas_.find(channel.schema);
   return found == schemas_.end() ? nullptr : &found->second;
-}
-
-tl::unexpected<SetupError> McapReader::damage(Errc code, std::string_view part) const {
-  return file_.damage(position_, code, part);
 }
 
 SetupResult<McapReader::Found> McapReader::next_record() {
@@ -175,13 +152,6 @@ SetupResult<void> McapReader::take_metadata(ByteReader reader) {
   if (!reader.ok()) return damage(Errc::record_too_short, "metadata");
   metadata_[std::string(name)] = std::move(entries);
   return keep(reader.position());
-}
-
-/// Bounds the memory of what is kept.
-SetupResult<void> McapReader::keep(std::size_t size) {
-  kept_ += size;
-  if (kept_ > max_file_record) return damage(Errc::record_too_long, "all definitions and metadata together");
-  return {};
 }
 
 SetupResult<void> McapReader::open_chunk(ByteReader reader) {

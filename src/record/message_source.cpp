@@ -4,10 +4,29 @@
 #include <utility>
 
 #include "record/bag_reader.hpp"
-#include "record/file_pieces.hpp"
 #include "record/mcap_reader.hpp"
 
 namespace takt::record {
+
+SetupResult<const FileMessage*> MessageSource::next() {
+  if (failure_) return tl::unexpected<SetupError>(*failure_);
+  while (!at_end_) {
+    auto found = in_chunk_ < chunk_.size() ? next_in_chunk() : next_record();
+    if (!found) {
+      failure_ = found.error();
+      return tl::unexpected<SetupError>(std::move(found.error()));
+    }
+    if (*found == Found::message) return &message_;
+    if (*found == Found::end) at_end_ = true;
+  }
+  return nullptr;
+}
+
+SetupResult<void> MessageSource::keep(std::size_t size) {
+  kept_ += size;
+  if (kept_ > max_file_record) return damage(Errc::record_too_long, "all definitions and metadata together");
+  return {};
+}
 
 SetupResult<std::unique_ptr<MessageSource>> open_messages(std::unique_ptr<ByteSource> bytes, std::string name,
                                                           const std::vector<Compression*>& compressions) {

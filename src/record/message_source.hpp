@@ -1,14 +1,19 @@
 // The messages of a file of any format, one after the other. Not real-time safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "record/file_pieces.hpp"
+#include "record/growing_bytes.hpp"
 #include "record/mcap.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/record/byte_source.hpp"
@@ -27,30 +32,61 @@ struct FileMessage {
   std::span<const std::uint8_t> data;
 };
 
-/// Reads one file. One thread at a time may use it.
+/// Reads one file. One thread at a time may use it. Any input is safe: each fault has a named error with its
+/// byte, and memory stays bounded for any size that the file claims.
 class MessageSource {
  public:
   /// Named texts, by the name of their record.
   using Metadata = std::map<std::string, std::map<std::string, std::string>>;
 
-  MessageSource() = default;
   virtual ~MessageSource() = default;
   MessageSource(const MessageSource&) = delete;
   MessageSource& operator=(const MessageSource&) = delete;
 
   /// The next message, or nullptr at the end. After an error, each further call returns the same error.
-  [[nodiscard]] virtual SetupResult<const FileMessage*> next() = 0;
+  /// Errors: read_failed, record_too_long, record_too_short, unsupported_compression, bad_chunk,
+  /// unknown_channel, definition_changed; of an MCAP file also checksum_mismatch, data_after_end.
+  [[nodiscard]] SetupResult<const FileMessage*> next();
 
   /// At the end: whether the file was not completed.
-  [[nodiscard]] virtual bool truncated() const noexcept = 0;
+  [[nodiscard]] bool truncated() const noexcept { return at_end_ && !is_complete(); }
   /// Bytes read so far, up to the end of the last whole record of the file.
-  [[nodiscard]] virtual std::uint64_t position() const noexcept = 0;
+  [[nodiscard]] std::uint64_t position() const noexcept { return position_; }
   /// The type of a channel's messages; null: unknown.
   [[nodiscard]] virtual const McapSchema* schema(const McapChannel& channel) const noexcept = 0;
-  /// The named texts that came so far.
-  [[nodiscard]] virtual const Metadata& metadata() const noexcept = 0;
+  /// The named texts that came so far. A bag has none.
+  [[nodiscard]] const Metadata& metadata() const noexcept { return metadata_; }
   /// An error at the current position. A part names what in the record is wrong.
-  [[nodiscard]] virtual tl::unexpected<SetupError> damage(Errc code, std::string_view part = {}) const = 0;
+  [[nodiscard]] tl::unexpected<SetupError> damage(Errc code, std::string_view part = {}) const {
+    return file_.damage(position_, code, part);
+  }
+
+ protected:
+  enum class Found { nothing, message, end };
+
+  /// The first `position` bytes of the file were read.
+  MessageSource(FilePieces file, std::uint64_t position) : file_(std::move(file)), position_(position) {}
+
+  /// Takes the next record of the file, or of the chunk. A message lies in message_ then.
+  [[nodiscard]] virtual SetupResult<Found> next_record() = 0;
+  [[nodiscard]] virtual SetupResult<Found> next_in_chunk() = 0;
+  /// At the end: whether the file says that nothing is missing.
+  [[nodiscard]] virtual bool is_complete() const noexcept = 0;
+  /// Bounds the memory of definitions and metadata. Errors: record_too_long.
+  [[nodiscard]] SetupResult<void> keep(std::size_t size);
+
+  FilePieces file_;
+  std::uint64_t position_;
+  std::uint64_t record_size_ = 0;  ///< of the record that was read last
+  Bytes chunk_;
+  std::size_t in_chunk_ = 0;  ///< bytes of the chunk that were read
+  FileMessage message_;
+  Metadata metadata_;
+
+ private:
+  std::uint64_t kept_ = 0;
+  std::optional<SetupError> failure_;
+  bool at_end_ = false;
 };
 
 /// Opens an MCAP file or a ROS 1 bag. `name` begins every error message; the compressions must outlive the

@@ -16,16 +16,26 @@ namespace {
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
 constexpr std::uint64_t chunk_time = 1'000'000'000;  // ns
 
+tl::unexpected<SetupError> bad_topic(const std::string& topic) {
+  return fail(Errc::bad_topic, "topic \"" + topic + "\": " + std::string(describe(Errc::bad_topic)));
+}
+
 SetupResult<void> check_topics(std::span<const Topic> topics) {
-  std::set<std::string_view> names;
   for (const Topic& topic : topics) {
     const bool is_valid = !topic.type.empty() && !topic.topic.empty() &&
                           (topic.schema.empty() || shm::parse_schema(topic.schema).has_value()) &&
                           (!topic.has_text || (!topic.schema.empty() && !topic.is_list)) &&
                           (topic.definition.empty() || (topic.schema.empty() && !topic.is_list));
-    if (!is_valid || !names.insert(topic.topic).second || topics.size() > max_topics)
-      return fail(Errc::bad_topic,
-                  "topic \"" + topic.topic + "\": " + std::string(describe(Errc::bad_topic)));
+    if (!is_valid || topics.size() > max_topics) return bad_topic(topic.topic);
+  }
+  return {};
+}
+
+/// No two channels have one topic; takt's own are among them.
+SetupResult<void> check_names(const McapDefinitions& definitions) {
+  std::set<std::string_view> names;
+  for (const McapChannel& channel : definitions.channels) {
+    if (!names.insert(channel.topic).second) return bad_topic(channel.topic);
   }
   return {};
 }
@@ -106,6 +116,8 @@ SetupResult<std::unique_ptr<Recorder>> Recorder::create(const std::string& path,
   if (auto checked = check_topics(options.topics); !checked)
     return tl::unexpected<SetupError>(std::move(checked.error()));
   auto output = std::make_unique<Output>(metadata, options);
+  if (auto checked = check_names(output->messages.definitions()); !checked)
+    return tl::unexpected<SetupError>(std::move(checked.error()));
   auto file = RecordingFile::create(path, output->messages.definitions(),
                                     {options.rotate_bytes, options.rotate_after});
   if (!file) return tl::unexpected<SetupError>(std::move(file.error()));

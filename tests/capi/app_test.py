@@ -430,7 +430,8 @@ class Recorded(InFolder):
         self.assertEqual(takt.takt_replay(None, None, None, None, 0), NULL_POINTER)
 
     def test_wrong_options_are_refused(self):
-        for wrong in ({"uncompressed": 2}, {"live_rate": -1}, {"foxglove_port": 65536}, {"plotjuggler_port": ANY_PORT}):
+        for wrong in ({"uncompressed": 2}, {"live_rate": -1}, {"foxglove_port": 65536}, {"plotjuggler_port": ANY_PORT},
+                      {"rotate_after_ns": -1}, {"around_stops_ns": -1}):
             self.assertEqual(refusal(self.robot, robot_options(simulate=1, **wrong))[0], BAD_ARGUMENT, wrong)
         for count in ("variable_count", "log_count", "library_count"):
             self.assertEqual(refusal(self.robot, robot_options(simulate=1, **{count: 1}))[0], NULL_POINTER, count)

@@ -180,11 +180,14 @@ class RecordTest(unittest.TestCase):
         result, text = refusal(path, options(topics=[(b"/gripper", b"gripper/msg/State", b"force f65")]))
         self.assertEqual(result, BAD_TOPIC)
         self.assertIn("/gripper", text)
+        for taken in (b"/cycle", b"/joints/measured"):  # takt's own
+            self.assertEqual(refusal(path, options(topics=[(taken, b"my/msg/Raw", None)]))[0], BAD_TOPIC)
         result, text = refusal(b"/nowhere/run.mcap", options())
         self.assertEqual(result, CANNOT_OPEN)
         self.assertIn("/nowhere/run.mcap", text)
         self.assertEqual(refusal(path, options([b"j" * 257]))[0], BAD_METADATA)
-        for wrong in (options([b"j%d" % i for i in range(65)]), options(period_ns=-1), options(uncompressed=2)):
+        for wrong in (options([b"j%d" % i for i in range(65)]), options(period_ns=-1), options(uncompressed=2),
+                      options(rotate_after_ns=-1)):
             self.assertEqual(refusal(path, wrong)[0], BAD_ARGUMENT)
         self.assertEqual(refusal(path, options(struct_size=3))[0], WRONG_STRUCT_SIZE)
         self.assertEqual(refusal(path, options([None]))[0], NULL_POINTER)
@@ -192,6 +195,12 @@ class RecordTest(unittest.TestCase):
         self.assertEqual(refusal(None, options())[0], NULL_POINTER)
         with Recorder(self.path, options([b"elbow"], [(b"/gripper", b"gripper/msg/State", b"force f64")])) as recorder:
             self.assertEqual(recorder.cycle(1), BAD_ARGUMENT)  # no sample of the joint
+            elbow = (0.0,) * 5 + (0, 0.0)
+            self.assertEqual((recorder.cycle(2, elbow), recorder.cycle(2, elbow), recorder.cycle(1, elbow)), (OK, BAD_ARGUMENT, BAD_ARGUMENT))
+            unix_time = 1_800_000_000 * SECOND  # which belongs into epoch_ns
+            self.assertEqual(recorder.cycle(unix_time // PERIOD, elbow), BAD_ARGUMENT)
+            self.assertEqual(recorder.sample(0, unix_time, bytes(8)), BAD_ARGUMENT)
+            self.assertEqual(takt.takt_recorder_mark(recorder.handle, unix_time, b"late"), BAD_ARGUMENT)
             self.assertEqual(recorder.sample(0, 1, b"short"), BAD_ARGUMENT)
             self.assertEqual(recorder.sample(1, 1, bytes(8)), BAD_ARGUMENT)
             self.assertEqual(takt.takt_recorder_mark(recorder.handle, 0, None), NULL_POINTER)

@@ -255,7 +255,8 @@ TEST_CASE("further topics carry the values of any type with a schema, or any byt
 
   const Topic both{
       .topic = "/a", .type = "x", .schema = shm::schema_text<Wrench>(), .definition = "uint8 number\n"};
-  for (const Topic& wrong : {Topic{"/blob", "x"}, Topic{"/a", ""}, Topic{"/a", "x", "what is this"}, both}) {
+  for (const Topic& wrong : {Topic{"/blob", "x"}, Topic{"/a", ""}, Topic{"/a", "x", "what is this"},
+                             Topic{"/cycle", "x"}, Topic{"/joints/measured", "x"}, both}) {
     options.topics = {{"/blob", "test/msg/Blob"}, wrong};
     const auto refused = Recorder::create(file.path(), metadata, options);
     REQUIRE_FALSE(refused);

@@ -152,8 +152,8 @@ TAKT_API int32_t takt_robot_start_trace(takt_robot* robot, const char* path, cha
 TAKT_API int32_t takt_robot_stop_trace(takt_robot* robot, uint64_t* spans, uint64_t* dropped, char* text,
                                        size_t size);
 
-/* Writes a line to the log, and to the log of the recording: a takt_log_level, who writes, and what. It has
- * the time of the last cycle. Any thread but the loop's. Errors: TAKT_ERROR_RECORD_NOT_RUNNING (the options
+/* Writes a line to the log, and to the log of the recording: a takt_log_level, who writes, and what. Any
+ * thread but the loop's. Errors: TAKT_ERROR_RECORD_NOT_RUNNING (the options
  * ask for no log, or the robot is finished), TAKT_ERROR_CAPI_BAD_ARGUMENT (level). */
 TAKT_API int32_t takt_robot_log(takt_robot* robot, int32_t level, const char* source, const char* line);
 

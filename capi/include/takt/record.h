@@ -81,16 +81,18 @@ typedef struct takt_cycle_sample {
   uint32_t active_goals; /* number of goals that are running */
 } takt_cycle_sample;
 
-/* Records one cycle with a sample of each joint. One thread, the loop's, calls this and the next two.
- * A full ring drops it. Errors: TAKT_ERROR_CAPI_BAD_ARGUMENT (number of joints, state); TAKT_ERROR_SHM_FULL
- * (dropped and counted). Real-time safe. */
+/* Records one cycle with a sample of each joint. One thread, the loop's, calls this and the next two. Times
+ * are those of one clock of the loop, such as CLOCK_MONOTONIC, and at most 36 years from its zero. A full
+ * ring drops the cycle. Errors: TAKT_ERROR_CAPI_BAD_ARGUMENT (number of joints, state, or a time that is out
+ * of range or not after the last cycle's); TAKT_ERROR_SHM_FULL (dropped and counted). Real-time safe. */
 TAKT_API int32_t takt_recorder_cycle(takt_recorder* recorder, const takt_cycle_sample* cycle,
                                      const takt_joint_sample* joints, size_t joint_count);
-/* Records a value of options.topics[topic]. Errors: TAKT_ERROR_CAPI_BAD_ARGUMENT (topic, or a size that is
- * not the schema's); TAKT_ERROR_SHM_FULL. Real-time safe. */
+/* Records a value of options.topics[topic]. Errors: TAKT_ERROR_CAPI_BAD_ARGUMENT (topic, time out of range,
+ * or a size that is not the schema's); TAKT_ERROR_SHM_FULL. Real-time safe. */
 TAKT_API int32_t takt_recorder_sample(takt_recorder* recorder, size_t topic, int64_t time_ns,
                                       const void* value, size_t size);
-/* Starts a section with this name, cut to 1024 bytes. Errors: TAKT_ERROR_SHM_FULL. Real-time safe. */
+/* Starts a section with this name, cut to 1024 bytes. Errors: TAKT_ERROR_CAPI_BAD_ARGUMENT (time out of
+ * range); TAKT_ERROR_SHM_FULL. Real-time safe. */
 TAKT_API int32_t takt_recorder_mark(takt_recorder* recorder, int64_t time_ns, const char* name);
 
 /* The totals of a recording. */
