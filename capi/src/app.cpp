@@ -36,7 +36,6 @@ using takt::capi::refuse;
 using takt::capi::text_or_nothing;
 using takt::capi::to_duration;
 using takt::capi::to_status;
-using takt::capi::to_time;
 using takt::capi::write_struct;
 using takt::capi::write_text;
 using takt::capi::write_whole;
