@@ -323,6 +323,7 @@ SetupResult<void> ComponentSystem::Parts::activate_all() {
 }
 
 SetupResult<void> ComponentSystem::start() {
+  parts_->began = parts_->now();
   SetupResult<void> done = parts_->set_up();
   if (done) done = parts_->start_threads();
   if (done) done = parts_->activate_all();

@@ -1,8 +1,10 @@
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <ctime>
 
 #include "app/command_words.hpp"
 #include "app/component_json.hpp"
@@ -12,6 +14,9 @@
 #include "takt/component/parameters_json.hpp"
 #include "takt/component/service.hpp"
 #include "takt/describe.hpp"
+#include "takt/version.hpp"
+
+#include <unistd.h>
 
 namespace takt::app {
 namespace {
@@ -126,6 +131,15 @@ SetupResult<component::ConnectionOptions> options_from(std::string_view text) {
   return options;
 }
 
+/// A status names so many components that failed.
+constexpr std::size_t max_reasons = 8;
+
+/// "2026-11-28T09:00:00Z" of a Unix time.
+std::string text_of(Time time) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
+}
+
 /// The exchange of a segment that two processes share.
 constexpr const char* joined_exchange = "samples";
 
@@ -137,6 +151,7 @@ class Commands {
   [[nodiscard]] Value run(std::string_view line) {
     const std::string_view verb = take_word(line);
     if (verb == "list") return list();
+    if (verb == "status") return status();
     if (verb == "connect") return connect(line);
     if (verb == "disconnect") return disconnect(line);
     if (verb == "offer") return offer(line);
@@ -147,10 +162,10 @@ class Commands {
     const bool is_known = verb == "show" || verb == "start" || verb == "stop" || verb == "reset" ||
                           verb == "set" || verb == "apply" || verb == "migrate" || verb == "replace";
     if (!is_known) {
-      return refusal(
-          fmt::format("there is no command \"{}\"; there are: list, show, start, stop, reset, set, apply, "
-                      "connect, disconnect, migrate, load, replace",
-                      verb));
+      return refusal(fmt::format(
+          "there is no command \"{}\"; there are: list, status, show, start, stop, reset, set, apply, "
+          "connect, disconnect, migrate, load, replace",
+          verb));
     }
     if (component == nullptr) return refusal(fmt::format("there is no component \"{}\"", name));
     if (verb == "show") return show(*component);
@@ -185,9 +200,34 @@ class Commands {
         }
       }
     }
-    return {{"ok", true},           {"system", parts_->description.name},
-            {"contexts", contexts}, {"components", components},
-            {"ports", ports},       {"connections", connections}};
+    Value answer = {{"ok", true},           {"system", parts_->description.name},
+                    {"contexts", contexts}, {"components", components},
+                    {"ports", ports},       {"connections", connections}};
+    // Equal runs in virtual time give equal answers.
+    if (!parts_->is_virtual) answer["processes"] = Value::array({status()});
+    return answer;
+  }
+
+  /// The status is "stuck", "error" or "ok", with the reasons.
+  [[nodiscard]] Value status() const {
+    Value reasons = Value::array();
+    for (const auto& part : parts_->components) {
+      if (part.component->state() == component::ComponentState::error && reasons.size() < max_reasons)
+        reasons.push_back(fmt::format("{}: {}", part.component->name(), describe(part.component->error())));
+    }
+    const char* state = reasons.empty() ? "ok" : "error";
+    if (parts_->stuck) state = "stuck";
+    const ProcessDescription& process = parts_->description.process(parts_->options.process);
+    return {{"ok", true},
+            {"system", parts_->description.name},
+            {"process", process.name},
+            {"takt", TAKT_VERSION},
+            {"pid", ::getpid()},
+            {"started", text_of(parts_->began + parts_->epoch())},
+            {"up_s", to_seconds(parts_->now() - parts_->began)},
+            {"alive_s", to_seconds(process.alive)},
+            {"status", state},
+            {"reasons", reasons}};
   }
 
   [[nodiscard]] static Value show(Component& component) {
@@ -344,7 +384,7 @@ class Commands {
 std::string ComponentSystem::command(std::string_view line, std::string_view who) {
   const Value answer = Commands(*parts_, who).run(line);
   // What only asks is not logged.
-  if (parts_->log && line != "list" && !line.starts_with("show "))
+  if (parts_->log && line != "list" && line != "status" && !line.starts_with("show "))
     parts_->log->write(
         parts_->now(), rt::LogLevel::info, who,
         fmt::format("{}: {}", line, answer.value("ok", false) ? "done" : answer.value("error", "")));

@@ -187,6 +187,10 @@ class Reader {
     one.word<RestartPolicy>("restart", process.restart, policies);
     time(one, "delay_ms", 1e-3, process.delay, Range::between(0, 1e6));
     integer(one, "most", process.most, 1, 1'000'000);
+    time(one, "alive_s", 1, process.alive, Range::between(0.05, 1e3));
+    time(one, "silence_s", 1, process.silence, Range::between(0.1, 1e6));
+    if (process.silence > Duration(0) && process.silence < 3 * process.alive)
+      mistakes_.add(one.at("silence_s"), "is less than three times \"alive_s\"");
     if (one.has("log")) one.required_name("log", process.log);
     if (const Value* recording = one.find("record")) record(*recording, one.at("record"), process);
     const bool used =
@@ -229,6 +233,12 @@ const ContextDescription* SystemDescription::context_of(std::string_view runner)
       return context_of(component.context);  // a composite is listed before its parts
   }
   return nullptr;
+}
+
+const ProcessDescription& SystemDescription::process(std::string_view wanted) const {
+  const auto found =
+      std::ranges::find_if(processes, [&](const ProcessDescription& one) { return one.name == wanted; });
+  return found == processes.end() ? processes.front() : *found;
 }
 
 std::string SystemDescription::process_of(std::string_view runner) const {

@@ -78,6 +78,7 @@ struct ComponentSystem::Parts {
   std::optional<record::LogWriter> log;
   bool is_virtual = false;
   Time virtual_now{};
+  Time began{};
 
   std::mutex report_mutex;
   std::deque<std::string> reports;

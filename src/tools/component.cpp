@@ -73,9 +73,21 @@ std::string spread_in(const Value& row, const char* key) {
                      number_in(spread, "max"));
 }
 
+void list_processes(const Value& answer) {
+  fmt::print("{:<24} {:>10} {:>12} {:>10} {:>8}  {}\n", "PROCESS", "PID", "UP s", "SILENT s", "RESTARTS",
+             "STATUS");
+  for (const Value& row : rows_in(answer, "processes")) {
+    const std::string reasons = texts_in(row, "reasons");
+    fmt::print("{:<24} {:>10.0f} {:>12.1f} {:>10.1f} {:>8.0f}  {}{}\n", text_in(row, "process"),
+               number_in(row, "pid"), number_in(row, "up_s"), number_in(row, "silent_s"),
+               number_in(row, "restarts"), text_in(row, "status"), reasons.empty() ? "" : ": " + reasons);
+  }
+}
+
 void list(const ComponentOptions& options) {
   const Value answer = ask_or_exit(options, "list");
   if (options.json) return fmt::print("{}\n", answer.dump(2));
+  list_processes(answer);
   fmt::print("{:<24} {:>10} {:>12} {:>8} {:>24} {:>24}\n", "CONTEXT", "PERIOD ms", "CYCLES", "MISSED",
              "LATENESS us p50/p99/max", "BUSY us p50/p99/max");
   for (const Value& row : rows_in(answer, "contexts")) {

@@ -1,16 +1,9 @@
 // takt launch: runs a system of components from its file, in one process or several.
-#include <sys/prctl.h>
-#include <sys/wait.h>
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <chrono>
 #include <csignal>
-#include <cstring>
-#include <deque>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -20,13 +13,15 @@
 #include <vector>
 
 #include "app/control_socket.hpp"
-#include "json/strict.hpp"
 #include "takt/app/system.hpp"
 #include "takt/platform/event_waiter.hpp"
+#include "takt/platform/steady_clock.hpp"
+#include "tools/alive_channel.hpp"
 #include "tools/commands.hpp"
 #include "tools/number_checks.hpp"
 #include "tools/open_recording.hpp"
 #include "tools/printer.hpp"
+#include "tools/process_supervisor.hpp"
 #include "tools/signals.hpp"
 
 #include <unistd.h>
@@ -34,16 +29,12 @@
 namespace takt::tools {
 namespace {
 
-using WallClock = std::chrono::steady_clock;
-
-/// Time for a process to end in order.
-constexpr auto farewell = std::chrono::seconds(5);
-
 struct LaunchOptions {
   std::string file;
   std::vector<std::string> folders;
   std::string process;
   std::vector<std::string> bells;  ///< CONTEXT=DESCRIPTOR, inherited from the launcher
+  int alive = -1;                  ///< descriptor of the launcher's alive channel; -1: there is none
   double virtual_time = 0;
   bool check = false;
 };
@@ -106,15 +97,28 @@ int run_here(const app::SystemDescription& description, const LaunchOptions& opt
   Printer printer;
   const std::string title =
       options.process.empty() ? description.name : description.name + "@" + options.process;
+  std::mutex commands;  ///< one thread at a time gives them
+  std::string status;
   auto control = app::ControlSocket::open(
       app::control_path(description.name, description.processes.size() > 1 ? options.process : ""),
-      [&](std::string_view line) { return (*system)->command(line, "takt component"); });
+      [&](std::string_view line) {
+        const std::scoped_lock lock(commands);
+        return (*system)->command(line, "takt component");
+      });
   if (!control) {
     fmt::print(stderr, "{}\n", control.error().message);
     return exit_failed;
   }
   printer.print(title + " runs\n");
+  AliveSender alive(options.alive);
+  const Duration period = description.process(options.process).alive;
   for (;;) {
+    if (alive.is_due(platform::SteadyClock().now(), period)) {
+      // While another thread obeys a command, the former status is sent again.
+      if (const std::unique_lock lock(commands, std::try_to_lock); lock)
+        status = (*system)->command("status", title);
+      if (!status.empty()) alive.send(status);
+    }
     timespec wait{0, 20'000'000};
     const int signal = sigtimedwait(&signals, nullptr, &wait);
     while (const auto report = (*system)->next_report()) printer.print(title + ": " + *report + "\n");
@@ -132,231 +136,6 @@ int run_here(const app::SystemDescription& description, const LaunchOptions& opt
 }
 
 // ---- several processes ----
-
-/// One process of the system, and its restarts.
-struct Child {
-  app::ProcessDescription description;
-  pid_t pid = -1;  ///< -1: it does not run
-  bool is_due = false;
-  WallClock::time_point start_at{};
-  std::deque<WallClock::time_point> restarts;
-};
-
-/// Starts the processes of a system, and those again that die.
-class Supervisor {
- public:
-  /// The processes inherit the bells.
-  Supervisor(const app::SystemDescription& description, const LaunchOptions& options,
-             const std::map<std::string, platform::EventBell>& bells)
-      : description_(description), options_(options) {
-    for (const app::ProcessDescription& process : description.processes)
-      children_.push_back({process, -1, true, {}, {}});
-    for (const auto& [context, bell] : bells)
-      bells_.insert(bells_.end(), {"--bell", fmt::format("{}={}", context, bell.descriptor())});
-  }
-
-  int run() {
-    sigset_t signals = block_ending_signals();
-    sigaddset(&signals, SIGCHLD);
-    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-    auto control = app::ControlSocket::open(app::control_path(description_.name),
-                                            [this](std::string_view line) { return forward(line); });
-    if (!control) {
-      fmt::print(stderr, "{}\n", control.error().message);
-      return exit_failed;
-    }
-    bool failed = false;
-    while (!failed && is_alive()) {
-      for (Child& child : children_) {
-        if (child.is_due && WallClock::now() >= child.start_at) start(child);
-      }
-      timespec wait{0, 20'000'000};
-      const int signal = sigtimedwait(&signals, nullptr, &wait);
-      {
-        const std::scoped_lock lock(mutex_);
-        failed = reap();
-      }
-      if (signal > 0 && signal != SIGCHLD) break;
-    }
-    control->reset();
-    end_all();
-    return failed ? exit_failed : exit_ok;
-  }
-
- private:
-  [[nodiscard]] bool is_alive() const {
-    return std::any_of(children_.begin(), children_.end(),
-                       [](const Child& child) { return child.pid > 0 || child.is_due; });
-  }
-
-  void start(Child& child) {
-    child.is_due = false;
-    std::vector<std::string> words = {"takt", "launch", options_.file, "--process", child.description.name};
-    for (const std::string& folder : options_.folders) words.insert(words.end(), {"--folder", folder});
-    words.insert(words.end(), bells_.begin(), bells_.end());
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    const pid_t parent = ::getpid();
-    std::fflush(stdout);
-    child.pid = ::fork();
-    if (child.pid != 0) return;
-    // The child ends in order when the launcher is gone.
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (::getppid() != parent) ::_exit(exit_failed);
-    sigset_t none;
-    sigemptyset(&none);
-    pthread_sigmask(SIG_SETMASK, &none, nullptr);
-    ::execv("/proc/self/exe", arguments.data());
-    ::_exit(exit_failed);
-  }
-
-  /// Notes who has died. Returns whether the system must end.
-  bool reap() {
-    bool must_end = false;
-    int status = 0;
-    for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-      const auto child =
-          std::find_if(children_.begin(), children_.end(), [&](const Child& c) { return c.pid == pid; });
-      if (child == children_.end()) continue;
-      child->pid = -1;
-      must_end = after_death(*child, status) || must_end;
-    }
-    return must_end;
-  }
-
-  bool after_death(Child& child, int status) {
-    const bool in_order = WIFEXITED(status) && WEXITSTATUS(status) == exit_ok;
-    const std::string how = WIFSIGNALED(status) ? fmt::format("was killed by signal {} ({})",
-                                                              WTERMSIG(status), strsignal(WTERMSIG(status)))
-                                                : fmt::format("ended with code {}", WEXITSTATUS(status));
-    const app::RestartPolicy policy = child.description.restart;
-    const bool again =
-        policy == app::RestartPolicy::always || (policy == app::RestartPolicy::on_failure && !in_order);
-    const auto now = WallClock::now();
-    while (!child.restarts.empty() && now - child.restarts.front() > std::chrono::minutes(1))
-      child.restarts.pop_front();
-    const bool too_often = again && child.restarts.size() >= child.description.most;
-    fmt::print("{}@{} {}{}\n", description_.name, child.description.name, how,
-               too_often ? fmt::format("; {} restarts within a minute are the limit", child.description.most)
-               : again   ? "; it is started again"
-                         : "");
-    std::fflush(stdout);
-    if (too_often) return true;
-    if (!again) return !in_order;
-    child.restarts.push_back(now);
-    child.is_due = true;
-    child.start_at = now + std::chrono::duration_cast<WallClock::duration>(child.description.delay);
-    return false;
-  }
-
-  /// Ends the processes in the opposite order of their start.
-  void end_all() {
-    for (auto child = children_.rbegin(); child != children_.rend(); ++child) {
-      if (child->pid <= 0) continue;
-      ::kill(child->pid, SIGTERM);
-      const auto deadline = WallClock::now() + farewell;
-      while (::waitpid(child->pid, nullptr, WNOHANG) == 0) {
-        if (WallClock::now() >= deadline) ::kill(child->pid, SIGKILL);
-        ::usleep(2000);
-      }
-    }
-  }
-
-  /// Gives a command to the process whose component it names; `list` to all.
-  std::string forward(std::string_view line) {
-    std::string_view rest = line;
-    const std::string_view verb = take_word(rest);
-    if (verb == "list") return list();
-    const std::string_view name = take_word(rest);
-    if (verb == "connect" || verb == "disconnect") return wire(verb, name, take_word(rest), rest);
-    const std::string process = description_.process_of(name);
-    return process.empty() ? refuse_name(name) : ask(process, line);
-  }
-
-  /// The next word of a command.
-  static std::string_view take_word(std::string_view& line) {
-    const std::size_t space = line.find(' ');
-    const std::string_view word = line.substr(0, space);
-    line = space == std::string_view::npos ? std::string_view() : line.substr(space + 1);
-    return word;
-  }
-
-  static std::string refuse_name(std::string_view name) {
-    return json::to_text({{"ok", false}, {"error", fmt::format("there is no component \"{}\"", name)}});
-  }
-
-  [[nodiscard]] std::string ask(const std::string& process, std::string_view line) const {
-    const auto answer =
-        app::ask(app::control_path(description_.name, process), line, std::chrono::seconds(5));
-    return answer ? *answer : json::to_text({{"ok", false}, {"error", answer.error().message}});
-  }
-
-  static bool is_ok(const std::string& answer) {
-    const auto value = json::parse(answer);
-    return value && value->is_object() && value->value("ok", false);
-  }
-
-  /// Connects or disconnects ports, also those of two processes. A process that starts again has only the
-  /// connections of the system's file.
-  std::string wire(std::string_view verb, std::string_view from, std::string_view to,
-                   std::string_view options) {
-    const std::string_view writer_name = from.substr(0, from.rfind('.'));
-    const std::string_view reader_name = to.substr(0, to.rfind('.'));
-    const std::string writer = description_.process_of(writer_name);
-    const std::string reader = description_.process_of(reader_name);
-    if (writer.empty()) return refuse_name(writer_name);
-    if (reader.empty()) return refuse_name(reader_name);
-    const std::string cut = fmt::format("disconnect {} {}", from, to);
-    if (writer == reader) return ask(writer, fmt::format("{} {} {} {}", verb, from, to, options));
-    if (verb == "disconnect") {
-      const std::string answer = ask(writer, cut);
-      const std::string other = ask(reader, cut);
-      return is_ok(answer) ? answer : other;
-    }
-    const std::string ends = fmt::format("{}-{}-{} {} {} {}", app::segment_name(description_), ::getpid(),
-                                         ++joined_, from, to, options);
-    const std::string offered = ask(writer, "offer " + ends);
-    if (!is_ok(offered)) return offered;
-    const std::string joined = ask(reader, "join " + ends);
-    if (!is_ok(joined)) {
-      static_cast<void>(ask(writer, cut));
-      static_cast<void>(platform::Segment::remove(ends.substr(0, ends.find(' '))));
-    }
-    return joined;
-  }
-
-  std::string list() const {
-    const std::scoped_lock lock(mutex_);
-    json::Value all = {{"ok", true},
-                       {"system", description_.name},
-                       {"contexts", json::Value::array()},
-                       {"components", json::Value::array()},
-                       {"connections", json::Value::array()},
-                       {"processes", json::Value::array()}};
-    for (const Child& child : children_) {
-      const auto answer = app::ask(app::control_path(description_.name, child.description.name), "list",
-                                   std::chrono::seconds(5));
-      const auto one = answer ? json::parse(*answer) : tl::unexpected<json::Mistake>(json::Mistake{});
-      all["processes"].push_back({{"name", child.description.name},
-                                  {"answers", one.has_value()},
-                                  {"restarts", child.restarts.size()}});
-      if (!one) continue;
-      for (const char* key : {"contexts", "components", "connections"}) {
-        if (!one->is_object() || !one->contains(key)) continue;
-        for (const json::Value& row : (*one)[key]) all[key].push_back(row);
-      }
-    }
-    return json::to_text(all);
-  }
-
-  const app::SystemDescription& description_;
-  const LaunchOptions& options_;
-  std::vector<std::string> bells_;  ///< arguments
-  std::uint64_t joined_ = 0;        ///< connections between processes that commands asked for
-  mutable std::mutex mutex_;        ///< the loop changes the children while the socket's thread lists them
-  std::vector<Child> children_;
-};
 
 /// A bell for each context that runs on events.
 SetupResult<std::map<std::string, platform::EventBell>> make_bells(
@@ -397,7 +176,12 @@ int launch(const LaunchOptions& options) {
   system->reset();
   const auto bells = make_bells(*description);
   if (!bells) return complain(options.file, bells.error().message), exit_failed;
-  const int code = Supervisor(*description, options, *bells).run();
+  // The processes inherit the bells.
+  std::vector<std::string> arguments = {options.file};
+  for (const std::string& folder : options.folders) arguments.insert(arguments.end(), {"--folder", folder});
+  for (const auto& [context, bell] : *bells)
+    arguments.insert(arguments.end(), {"--bell", fmt::format("{}={}", context, bell.descriptor())});
+  const int code = ProcessSupervisor(*description, std::move(arguments)).run();
   if (*segment) static_cast<void>(platform::Segment::remove(app::segment_name(*description)));
   return code;
 }
@@ -415,6 +199,8 @@ void add_launch(CLI::App& app) {
       command->add_option("--process", options->process, "Run only this process of the system, here");
   command
       ->add_option("--bell", options->bells, "CONTEXT=DESCRIPTOR: the bell of a context, from the launcher")
+      ->group("");
+  command->add_option("--alive", options->alive, "Descriptor for alive messages, from the launcher")
       ->group("");
   CLI::Option* check =
       command->add_flag("--check", options->check, "Check the file and its libraries; start nothing");

@@ -70,6 +70,7 @@ class ComponentSystem {
 
   /// Answers a line of text with a JSON object, {"ok": true, ...} or {"ok": false, "error": "..."}:
   ///   list                      contexts, components, ports, connections
+  ///   status                    who this process is, since when, and whether all of it is well
   ///   show NAME                 a component with ports, services, parameters and last changes
   ///   start|stop|reset NAME     transitions
   ///   set NAME {"gain": 2}      parameters, whole or not at all

@@ -9,9 +9,12 @@
 //                     "parameters": {"inertia": 0.1}},
 //                    {"name": "log", "type": "Logger", "context": "log"}],
 //     "connections": [{"from": "motor.state", "to": "log.state", "buffering": "fifo", "capacity": 64}],
-//     "processes": [{"name": "io", "restart": "on-failure", "log": "io.log",
+//     "processes": [{"name": "io", "restart": "on-failure", "silence_s": 5, "log": "io.log",
 //                    "record": {"file": "io.mcap", "ports": ["motor.state"]}}]
 //   }
+//
+// Each process tells its launcher that it is alive and how it is, every "alive_s" (1). One that is silent for
+// three times as long is told. One that is silent for "silence_s" is killed; without the key, none is.
 //
 // A process logs what its components log (rt/logger.hpp), their failures and the commands to them. It records
 // the named out-ports of its components, or all of them without "ports". Paths begin at the folder of the
@@ -88,10 +91,13 @@ struct ProcessDescription {
   std::string name;
   RestartPolicy restart = RestartPolicy::never;
   Duration delay = std::chrono::milliseconds(200);  ///< before a restart
-  std::uint32_t most = 10;                          ///< restarts within a minute; beyond them the system ends
-  std::string log{};                                ///< path of its log; empty: none
-  std::string recording{};                          ///< path of its recording; empty: none
-  std::vector<std::string> recorded{};              ///< out-ports "component.port"; empty: all of the process
+  Duration alive = std::chrono::seconds(1);         ///< period of its alive messages to the launcher
+  /// The launcher kills it after so long without an alive message; 0: it only tells. Then `restart` decides.
+  Duration silence{};
+  std::uint32_t most = 10;              ///< restarts within a minute; beyond them the system ends
+  std::string log{};                    ///< path of its log; empty: none
+  std::string recording{};              ///< path of its recording; empty: none
+  std::vector<std::string> recorded{};  ///< out-ports "component.port"; empty: all of the process
 };
 
 /// A whole system.
@@ -106,6 +112,8 @@ struct SystemDescription {
 
   /// The context that runs a component or composite, or the context of this name; null: there is none.
   [[nodiscard]] const ContextDescription* context_of(std::string_view runner) const;
+  /// The process of this name; the first one if there is none.
+  [[nodiscard]] const ProcessDescription& process(std::string_view wanted) const;
   /// The process of a context, component, composite or recorder; empty: there is none of this name.
   [[nodiscard]] std::string process_of(std::string_view runner) const;
 };
