@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "record/cdr.hpp"
+#include "record/log_message.hpp"
 #include "takt/record/error.hpp"
 #include "takt/version.hpp"
 
@@ -110,12 +111,9 @@ std::string to_text(const rt::LogRecord& entry, Describe describe) {
 
 Topic log_topic() {
   Topic topic;
-  topic.topic = "/log";
-  topic.type = "foxglove_msgs/msg/Log";
-  topic.definition =
-      "builtin_interfaces/Time timestamp\nuint8 level\nstring message\nstring name\nstring file\n"
-      "uint32 line\n" +
-      std::string(80, '=') + "\nMSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n";
+  topic.topic = log_topic_name;
+  topic.type = log_message_type;
+  topic.definition = LogMessage::definition();
   return topic;
 }
 
@@ -145,14 +143,9 @@ struct LogWriter::Parts {
   void record(const Line& line) {
     const auto unix_time = static_cast<std::uint64_t>(
         std::max<std::int64_t>((line.time.time_since_epoch() + options.epoch).count(), 0));
-    message.begin();
-    message.number(static_cast<std::uint32_t>(unix_time / second));
-    message.number(static_cast<std::uint32_t>(unix_time % second));
-    message.number(static_cast<std::uint8_t>(line.level));
-    message.text(line.text);
-    message.text(line.source.empty() ? options.name : line.source);
-    message.text({});
-    message.number(std::uint32_t{0});
+    LogMessage{unix_time, static_cast<std::uint8_t>(line.level), line.text,
+               line.source.empty() ? options.name : line.source}
+        .write(message);
     recorder->log().sample(topic, line.time, message.message());
   }
 

@@ -8,15 +8,18 @@
 #include <unordered_map>
 #include <utility>
 
+#include "record/log_message.hpp"
 #include "takt/describe.hpp"
 #include "takt/motion/snapshot.hpp"
 #include "takt/motion/wire.hpp"
 #include "takt/robot/error.hpp"
+#include "takt/rt/logger.hpp"
 
 namespace takt::tools {
 namespace {
 
 constexpr std::size_t max_state_changes = 1000;
+constexpr std::size_t max_log_text = 1024;  // bytes
 constexpr std::size_t max_close_ups = 12;
 constexpr double close_up_seconds = 2;
 
@@ -74,7 +77,14 @@ struct OutlineVisitor {
       ++data.marks_ignored;
     }
   }
-  void operator()(const record::SampleRecord&) const {}
+  void operator()(const record::SampleRecord& sample) const {
+    record::LogMessage entry;
+    if (sample.topic != record::log_topic_name || !entry.read(sample.message)) return;
+    if (data.log.size() >= max_log_lines) return void(++data.log_lines_left_out);
+    data.log.push_back({sample.time, std::string(to_string(static_cast<rt::LogLevel>(entry.level))),
+                        std::string(entry.source.substr(0, max_log_text)),
+                        std::string(entry.text.substr(0, max_log_text))});
+  }
 };
 
 std::vector<Section> make_sections(const ReportData& data, std::vector<Mark> marks) {
@@ -374,7 +384,7 @@ SetupResult<ReportData> read_report_data(const RecordingPlace& recording, const 
   data.metadata = reader->metadata();
   data.truncated = reader->truncated();
   if (reader->totals()) data.dropped = reader->totals()->dropped;
-  data.start = outline.first.value_or(Time{});
+  data.start = outline.first.value_or(data.log.empty() ? Time{} : data.log.front().at);
   data.duration = outline.first ? to_seconds(outline.last - *outline.first) : 0;
 
   data.whole.name = "whole recording";

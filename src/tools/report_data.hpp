@@ -35,6 +35,9 @@ inline constexpr Unit millimetres{1e3, "m", "mm", " mm", "mm", "N"};
 /// The largest number of sections: a recording from outside could have millions.
 inline constexpr std::size_t max_sections = 100;
 
+/// The largest number of log lines, for the same reason.
+inline constexpr std::size_t max_log_lines = 10'000;
+
 /// How well one joint followed its commands, in the cycles in which a goal owned it; in the joint's Unit.
 struct Tracking {
   Moments command_error;    ///< command - measured
@@ -101,6 +104,14 @@ struct StateChange {
   std::uint8_t joint = 0;
 };
 
+/// An entry of the log.
+struct LogLine {
+  Time at{};
+  std::string level;
+  std::string source;
+  std::string text;
+};
+
 struct BusCurve {
   Moments load;  ///< 0 to 1
   Envelope percent;
@@ -144,6 +155,8 @@ struct ReportData {
   std::vector<GoalRow> goals;             ///< in the order of their first events
   std::vector<StateChange> state_changes;
   std::size_t state_changes_ignored = 0;  ///< beyond the first thousand
+  std::vector<LogLine> log;               ///< in the order of the recording
+  std::size_t log_lines_left_out = 0;     ///< beyond the first max_log_lines
   Section whole;
   std::vector<Section> sections;    ///< as marked; empty without marks
   std::vector<double> periods;      ///< us between wake-ups, one for each pair of consecutive cycles

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -20,7 +21,7 @@ namespace {
 
 constexpr std::size_t max_goal_rows = 200;
 constexpr std::size_t max_faults = 50;
-constexpr std::size_t max_events_before_fault = 30;
+constexpr std::size_t max_rows_before_fault = 30;
 constexpr double seconds_before_fault = 2;
 
 constexpr std::string_view style = R"css(
@@ -335,6 +336,34 @@ void add_state_changes(Page& page, const ReportData& data) {
   }
 }
 
+/// The cells of a log line behind its time.
+std::string log_cells(const LogLine& line) {
+  return fmt::format("<td class=\"text\">{} {}</td><td class=\"text\">{}</td>", html(line.level),
+                     html(line.source), html(line.text));
+}
+
+std::string event_cells(const ReportData& data, const record::GoalEvent& event) {
+  return fmt::format("<td class=\"text\">goal {} {}</td><td class=\"text\">{} {}</td>", event.goal,
+                     html(data.goal_state(event.state)), html(data.reason(event.reason)),
+                     html(data.joint(event.reason, event.joint)));
+}
+
+void add_log(Page& page, const ReportData& data) {
+  if (data.log.empty()) return;
+  page.add(
+      "<h2>Log</h2>\n<details><summary>Show {} lines</summary><div class=\"scroll\"><table><thead><tr>"
+      "<th>time (s)</th><th class=\"text\">level, source</th><th class=\"text\">text</th></tr></thead>"
+      "<tbody>\n",
+      grouped(data.log.size()));
+  for (const LogLine& line : data.log) {
+    const double at = data.seconds(line.at);
+    page.add("<tr{}><td>{:.3f}</td>{}</tr>\n", times(at, at), at, log_cells(line));
+  }
+  page.raw("</tbody></table></div></details>\n");
+  if (data.log_lines_left_out > 0)
+    page.add("<p class=\"soft\">… and {} more lines.</p>\n", grouped(data.log_lines_left_out));
+}
+
 /// The joint's largest tracking error in these seconds, with its unit; empty without one.
 std::string largest_error(const ReportData& data, const StateChange& stop, double begin) {
   if (data.joint(stop.reason, stop.joint).empty() || stop.joint >= data.curves.size()) return {};
@@ -357,19 +386,21 @@ void add_fault(Page& page, const ReportData& data, const StateChange& stop) {
   if (const std::string error = largest_error(data, stop, begin); !error.empty())
     page.add(", |reference − measured| up to {}", error);
   page.raw("</td></tr>\n");
-  std::size_t events = 0;
-  for (const record::GoalEvent& event : data.events) {
-    const double at = data.seconds(event.at);
-    if (at < begin || at > stop.time || ++events > max_events_before_fault) continue;
-    page.add("<tr{}><td>{:.3f}</td><td class=\"text\">goal {} {}</td><td class=\"text\">{} {}</td></tr>\n",
-             times(at, at), at - stop.time, event.goal, html(data.goal_state(event.state)),
-             html(data.reason(event.reason)), html(data.joint(event.reason, event.joint)));
-  }
-  if (events > max_events_before_fault)
-    page.add("<tr><td colspan=\"3\">… and {} more</td></tr>\n", events - max_events_before_fault);
+  std::vector<std::pair<double, std::string>> before;
+  const auto add = [&](Time time, auto&& cells) {
+    const double at = data.seconds(time);
+    if (at >= begin && at <= stop.time) before.emplace_back(at, cells());
+  };
+  for (const record::GoalEvent& event : data.events) add(event.at, [&] { return event_cells(data, event); });
+  for (const LogLine& line : data.log) add(line.at, [&] { return log_cells(line); });
+  std::ranges::stable_sort(before, {}, &std::pair<double, std::string>::first);
+  const std::size_t left_out = before.size() - std::min<std::size_t>(before.size(), max_rows_before_fault);
+  if (left_out > 0) page.add("<tr><td colspan=\"3\">{} earlier ones, and</td></tr>\n", left_out);
+  for (const auto& [at, cells] : std::span(before).subspan(left_out))
+    page.add("<tr{}><td>{:.3f}</td>{}</tr>\n", times(at, at), at - stop.time, cells);
 }
 
-/// Every change to a state with a new reason, with the goal events before it.
+/// Every change to a state with a new reason, with the goal events and log lines before it.
 void add_faults(Page& page, const ReportData& data) {
   std::size_t faults = 0;
   std::uint16_t last = 0;
@@ -380,8 +411,8 @@ void add_faults(Page& page, const ReportData& data) {
     if (faults == 1) {
       page.add(
           "<h2>Why the robot stopped</h2>\n<p class=\"soft\">Each stop with its reason, and the goal events "
-          "of the "
-          "{} s before it. Their times count from the stop.</p>\n<div class=\"scroll\"><table><tbody>\n",
+          "and log lines of the {} s before it. Their times count from the stop.</p>\n<div "
+          "class=\"scroll\"><table><tbody>\n",
           seconds_before_fault);
     }
     add_fault(page, data, change);
@@ -477,6 +508,7 @@ std::string index_html(const ReportData& data, const std::vector<Chapter>& chapt
   add_tracking(page, data);
   add_goals(page, data);
   add_state_changes(page, data);
+  add_log(page, data);
   page.raw("</main>\n");
   if (live) add_scripts(page, data, library);
   page.raw("</body></html>\n");

@@ -137,6 +137,18 @@ SetupResult<void> write_buses(const RecordingPlace& recording, const ReportData&
   return file.close();
 }
 
+SetupResult<void> write_log(const ReportData& data, const std::filesystem::path& path) {
+  TextFile file(path);
+  file.add("time_s,level,source,text");
+  file.end_line();
+  for (const LogLine& line : data.log) {
+    file.add("{:.9f},{},{},{}", data.seconds(line.at), line.level, csv_cell(line.source),
+             csv_cell(line.text));
+    file.end_line();
+  }
+  return file.close();
+}
+
 // ---- summary.json ----
 
 Json to_json(const Quantiles& of) {
@@ -194,6 +206,9 @@ SetupResult<void> write_csv(const RecordingPlace& recording, const ReportData& d
   if (auto done = write_joints(recording, data, directory / "joints.csv"); !done) return done;
   if (auto done = write_events(data, directory / "events.csv"); !done) return done;
   if (auto done = write_buses(recording, data, directory / "buses.csv"); !done) return done;
+  if (!data.log.empty()) {
+    if (auto done = write_log(data, directory / "log.csv"); !done) return done;
+  }
   if (!data.bode) return {};
   std::string text = "frequency_hz,gain_db,phase_deg\n";
   for (const controllers::ResponsePoint& point : data.bode->points)

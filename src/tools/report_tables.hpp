@@ -1,4 +1,4 @@
-// The machine-readable part of a report: joints.csv, events.csv, buses.csv and summary.json.
+// The machine-readable part of a report: joints.csv, events.csv, buses.csv, log.csv and summary.json.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace takt::tools {
 
-/// Writes every cycle, every event and every bus record as CSV into `directory`. Times are seconds since the
+/// Writes every cycle, event, bus record and log line as CSV into `directory`. Times are seconds since the
 /// first cycle, positions rad or m as recorded. Errors: those of record::Reader, write_failed.
 [[nodiscard]] SetupResult<void> write_csv(const RecordingPlace& recording, const ReportData& data,
                                           const std::filesystem::path& directory);

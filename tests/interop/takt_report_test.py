@@ -6,6 +6,7 @@
 Exit status 77: there is no Chromium, or takt was built without uPlot.
 """
 
+import csv
 import html
 import json
 import pathlib
@@ -150,6 +151,24 @@ class ReportTest(unittest.TestCase):
         self.assertNotIn("none", said)
         self.assertEqual((said["mistakes"], console), ([], []))
         self.assertTrue(said["hidden"])
+
+    def test_a_stop_shows_the_log_before_it(self):
+        requests, recording, out = (self.folder / name for name in ("stop.jsonl", "stop.mcap", "stop"))
+        requests.write_text('{"at": 1, "move": {"joint_names": ["elbow_joint"], "positions": [1.2], "duration": 2}}\n'
+                            '{"at": 2, "estop": {"category": 1}}\n')
+        for words in (["run", SOURCE / "examples/robots/arm6.json", "--virtual-time", "--requests", requests, "--record", recording],
+                      ["report", recording, "--out", out]):
+            subprocess.run([TAKT, *words], capture_output=True, timeout=300, check=True)
+        with open(out / "log.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([(row["level"], row["text"]) for row in rows if "ready" in row["text"]], [("info", "ready")])
+        page = (out / "index.html").read_text()
+        before = page[page.index("Why the robot stopped"):page.index("</table>", page.index("Why the robot stopped"))]
+        stop = next(row for row in rows if row["level"] == "warning")
+        self.assertAlmostEqual(float(stop["time_s"]), 2, delta=0.1)
+        self.assertIn(html.escape(stop["text"]), before)
+        self.assertIn("goal 1", before)
+        self.assertIn(f"Show {len(rows)} lines", page)
 
     def test_a_planted_mistake_in_the_page_is_seen(self):
         said, console = answer_of(self.page.replace("</main>", "</main><script>noSuchFunction()</script>"), self.folder)
