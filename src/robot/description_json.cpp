@@ -12,6 +12,7 @@
 #include "json/strict.hpp"
 #include "robot/controller_json.hpp"
 #include "robot/description_words.hpp"
+#include "robot/device_variant.hpp"
 #include "robot/mistakes.hpp"
 #include "takt/robot/actuator_space.hpp"
 #include "takt/robot/bus_plan.hpp"
@@ -26,12 +27,6 @@ using json::Value;
 
 constexpr std::size_t max_controllers = 64;
 constexpr std::uint64_t largest_overrun_limit = 1'000'000;
-constexpr std::size_t longest_path = 1024;  ///< bytes
-
-bool is_path(std::string_view text) {
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; };
-  return !text.empty() && text.size() <= longest_path && std::ranges::none_of(text, is_control);
-}
 /// A loop that is a little late sends a second request before the first answer can arrive.
 constexpr Duration::rep least_silence = 2;  // periods
 
@@ -65,7 +60,7 @@ class Loader {
     }
     object.seconds("feedback_timeout", robot_.feedback_timeout, Range::between(0, 10));
     object.seconds("goal_time", robot_.goal_time, Range::between(0, 3600));
-    read_devices(object);
+    read_devices(object, mistakes_, robot_);
     if (const Value* buses = required_list(object, "buses", max_buses)) {
       for (std::size_t i = 0; i < buses->size(); ++i)
         read_bus((*buses)[i], json::child(object.at("buses"), i));
@@ -432,25 +427,6 @@ class Loader {
     }
   }
 
-  void read_devices(Object& object) {
-    const Value* value = object.find("devices");
-    if (value == nullptr) return;
-    const std::string text = value->is_string() ? value->get<std::string>() : std::string();
-    if (text.starts_with(recorded_devices) && is_path(text.substr(recorded_devices.size()))) {
-      robot_.devices = DeviceVariant::recorded;
-      robot_.recording = text.substr(recorded_devices.size());
-      return;
-    }
-    for (const auto& [word, variant] : device_variants) {
-      if (text != word) continue;
-      robot_.devices = variant;
-      return;
-    }
-    mistakes_.add(object.at("devices"),
-                  json::text_of(*value) +
-                      " is not \"real\", \"simulated\", or \"recorded:\" and the path of a recording");
-  }
-
   void read_groups(const Value& value, const std::string& where) {
     if (!value.is_object()) {
       mistakes_.add(where, "must be an object: a list of joint names for each group");
@@ -540,8 +516,7 @@ tl::expected<RobotDescription, std::vector<Mistake>> load_robot_file(
   const auto text = json::read_file(path, max_description_file);
   if (!text) return tl::unexpected(to_mistakes({text.error()}));
   auto robot = load_robot(*text, protocols);
-  if (robot && !robot->recording.empty())
-    robot->recording = (std::filesystem::path(path).parent_path() / robot->recording).string();
+  if (robot) locate_recording(*robot, path);
   return robot;
 }
 

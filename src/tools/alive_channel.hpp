@@ -35,8 +35,8 @@ class AliveSender {
 
   /// Whether a period has passed since the last message.
   [[nodiscard]] bool is_due(Time now, Duration period) noexcept {
-    if (descriptor_ < 0 || (last_ && now - *last_ < period)) return false;
-    last_ = now;
+    if (descriptor_ < 0 || now < next_) return false;
+    next_ = now + period;
     return true;
   }
   /// A message that finds no room is lost.
@@ -47,7 +47,7 @@ class AliveSender {
 
  private:
   int descriptor_;
-  std::optional<Time> last_;
+  Time next_ = Time::min();
 };
 
 /// The launcher's end.

@@ -13,7 +13,9 @@
 
 #include "takt/describe.hpp"
 #include "takt/platform/key_file.hpp"
+#include "takt/platform/steady_clock.hpp"
 #include "takt/secure/client_channel.hpp"
+#include "takt/sim/simulated_vehicle.hpp"
 #include "takt/vehicle/vehicle_drive.hpp"
 #include "tools/commands.hpp"
 #include "tools/drive_input.hpp"
@@ -25,6 +27,7 @@
 #include "tools/signals.hpp"
 #include "tools/vehicle_file.hpp"
 #include "tools/vehicle_link.hpp"
+#include "tools/vehicle_recording.hpp"
 
 namespace takt::tools {
 namespace {
@@ -40,6 +43,7 @@ struct DriveOptions {
   std::string log;
   std::string plot;
   std::string publish;
+  std::string record;
   double duration = 0;  ///< s; 0: until the twists end, a signal, or the key
 };
 
@@ -97,24 +101,40 @@ DriveOutputs open_outputs(const DriveOptions& options) {
   return outputs;
 }
 
-template <secure::Channel C>
-void drive_with(const DriveOptions& options, std::optional<TwistScript> script, C channel) {
-  const robot::VehicleDescription description = description_of(options);
-  auto drive = vehicle::VehicleDrive<C>::make(description.drive, std::move(channel));
+/// Everything besides the vehicle and the way to it.
+struct DriveSetup {
+  const DriveOptions& options;
+  robot::VehicleDescription description;
+  std::optional<TwistScript> script;
+  std::optional<VehicleRecording> recording;
+};
+
+template <secure::Channel C, class Link>
+void drive_over(DriveSetup& setup, C channel, Link link) {
+  using Drive = vehicle::VehicleDrive<RecordedChannel<C>>;
+  const DriveOptions& options = setup.options;
+  VehicleRecording* const recording = setup.recording ? &*setup.recording : nullptr;
+  auto drive = Drive::make(setup.description.drive, RecordedChannel<C>(std::move(channel), recording));
   if (!drive) refuse_drive(std::string(describe(drive.error())), exit_bad_input);
-  auto socket = options.link.open();
-  if (!socket) refuse_drive(socket.error().message, exit_failed);
   const sigset_t signals = block_ending_signals();
-  const auto& limits = description.drive.limits;
-  const std::ptrdiff_t beyond = script ? script->beyond(limits) : 0;
+  const auto& limits = setup.description.drive.limits;
+  const std::ptrdiff_t beyond = setup.script ? setup.script->beyond(limits) : 0;
   if (beyond > 0)
     fmt::print(stderr, "takt drive: {}: twists that are reduced to the vehicle's limits: {}\n",
                options.twists, beyond);
-  DriveInputs inputs{
-      {limits.forward, limits.backward, limits.rotation, options.hold}, std::move(script), options.duration};
-  DriveProgram<C> program(std::move(*drive), std::move(*socket), LinkWatch(options.link, true),
-                          std::move(inputs), open_outputs(options));
+  DriveInputs inputs{{limits.forward, limits.backward, limits.rotation, options.hold},
+                     std::move(setup.script),
+                     options.duration};
+  DriveOutputs outputs = open_outputs(options);
+  outputs.recording = recording;
+  DriveProgram<Drive, Link> program(std::move(*drive), std::move(link), std::move(inputs),
+                                    std::move(outputs));
   const bool ended_well = program.run(signals);
+  if (recording != nullptr) {
+    const auto finished = recording->finish();
+    if (!finished) refuse_drive(finished.error().message, exit_failed);
+    fmt::print("{}\n", *finished);
+  }
   if (program.plot()) {
     if (const auto drawn = program.plot()->draw(); !drawn) refuse_drive(drawn.error().message, exit_failed);
   }
@@ -122,17 +142,19 @@ void drive_with(const DriveOptions& options, std::optional<TwistScript> script, 
   if (!ended_well) throw CLI::RuntimeError(exit_failed);
 }
 
-void drive_vehicle(const DriveOptions& options) {
-  std::optional<TwistScript> script;
-  if (!options.twists.empty()) {
-    auto loaded = TwistScript::load(options.twists);
-    if (!loaded) refuse_drive(loaded.error().message, exit_bad_input);
-    script = std::move(*loaded);
-  }
-  if (options.link.plain) return drive_with(options, std::move(script), secure::PlainChannel{});
-  const auto keys = options.link.keys();
+template <secure::Channel C>
+void drive_real(DriveSetup& setup, C channel) {
+  auto socket = setup.options.link.open();
+  if (!socket) refuse_drive(socket.error().message, exit_failed);
+  drive_over(setup, std::move(channel), UdpLink(std::move(*socket), LinkWatch(setup.options.link, true)));
+}
+
+void drive_real(DriveSetup& setup) {
+  const VehicleLinkOptions& link = setup.options.link;
+  if (link.plain) return drive_real(setup, secure::PlainChannel{});
+  const auto keys = link.keys();
   if (!keys) refuse_drive(keys.error().message, exit_bad_input);
-  if (options.link.any_port() && options.link.send_to.empty())
+  if (link.any_port() && link.send_to.empty())
     refuse_drive("a vehicle with a key does not send first, so --peer ADDRESS:any needs --send-to",
                  exit_bad_input);
   with_authenticator(keys->front(), [&]<Authenticator A>() {
@@ -140,8 +162,46 @@ void drive_vehicle(const DriveOptions& options) {
     if (!entropy) refuse_drive("the system cannot give random bytes", exit_failed);
     auto channel = secure::ClientChannel<A>::make(keys->front().shared<A>(), *entropy);
     if (!channel) refuse_drive(std::string(describe(channel.error())), exit_bad_input);
-    drive_with(options, std::move(script), std::move(*channel));
+    drive_real(setup, std::move(*channel));
   });
+}
+
+void drive_simulated(DriveSetup& setup) {
+  using Vehicle = sim::SimulatedVehicle<secure::PlainChannel>;
+  if (const auto why = not_simulable(setup.description)) refuse_drive(*why, exit_bad_input);
+  const vehicle::VehicleDriveConfiguration& drive = setup.description.drive;
+  auto vehicle = Vehicle::make(sim::options_of(drive), {.payload = drive.client.payload}, {},
+                               platform::SteadyClock().now());
+  if (!vehicle) refuse_drive(std::string(describe(vehicle.error())), exit_bad_input);
+  drive_over(setup, secure::PlainChannel{}, DirectLink(std::move(*vehicle)));
+}
+
+void drive_recorded(DriveSetup& setup) {
+  auto vehicle = RecordedVehicle::open(setup.description.recording, platform::SteadyClock().now());
+  if (!vehicle) refuse_drive(vehicle.error().message, exit_bad_input);
+  drive_over(setup, secure::PlainChannel{}, DirectLink(std::move(*vehicle)));
+}
+
+void drive_vehicle(const DriveOptions& options) {
+  DriveSetup setup{options, description_of(options), {}, {}};
+  if (!options.twists.empty()) {
+    auto loaded = TwistScript::load(options.twists);
+    if (!loaded) refuse_drive(loaded.error().message, exit_bad_input);
+    setup.script = std::move(*loaded);
+  }
+  if (!options.record.empty()) {
+    auto opened = VehicleRecording::open(options.record, setup.description);
+    if (!opened) refuse_drive(opened.error().message, exit_failed);
+    setup.recording.emplace(std::move(*opened));
+  }
+  switch (setup.description.devices) {
+    case robot::DeviceVariant::real:
+      return drive_real(setup);
+    case robot::DeviceVariant::simulated:
+      return drive_simulated(setup);
+    case robot::DeviceVariant::recorded:
+      return drive_recorded(setup);
+  }
 }
 
 }  // namespace
@@ -176,6 +236,8 @@ void add_drive(CLI::App& app) {
                       "Write the vehicle's state and the commands to this file, comma-separated");
   command->add_option("--plot", options->plot,
                       "At the end, plot the drive to this file, .png or .svg (needs gnuplot)");
+  command->add_option("--record", options->record,
+                      "Record what is received, the odometry and the commands in this file (MCAP)");
   command->add_option(
       "--publish", options->publish,
       "Publish the vehicle's pose, twist, covariance and status in the shared segment of this name");
@@ -185,6 +247,8 @@ void add_drive(CLI::App& app) {
       "      r continue after a stop; q quit; space and any other key: slow to a standstill.\n"
       "To draw the plot again: gnuplot FILE.gp, which is beside the picture.\n"
       "To read the published data in another process: takt shm inspect NAME, shm/opaque.hpp, or takt.h.\n"
+      "\"devices\": \"simulated\" in the vehicle's description drives one in this process, and\n"
+      "\"recorded:FILE\" the one that --record FILE has recorded; neither needs addresses and keys.\n"
       "Units, limits and gains come from the vehicle's description: measure them on a real vehicle first.\n"
       "Example:\n"
       "  takt key vehicle.key\n"

@@ -17,7 +17,6 @@
 
 #include "takt/mobile/pose.hpp"
 #include "takt/platform/steady_clock.hpp"
-#include "takt/platform/udp_socket.hpp"
 #include "takt/vehicle/vehicle_drive.hpp"
 #include "tools/drive_input.hpp"
 #include "tools/drive_plot.hpp"
@@ -26,6 +25,7 @@
 #include "tools/printer.hpp"
 #include "tools/terminal.hpp"
 #include "tools/vehicle_link.hpp"
+#include "tools/vehicle_recording.hpp"
 
 namespace takt::tools {
 
@@ -34,6 +34,7 @@ struct DriveOutputs {
   LogFile log;
   std::optional<DrivePublication> publication;
   std::optional<DrivePlot> plot;
+  VehicleRecording* recording = nullptr;
 };
 
 /// The source of twists.
@@ -43,17 +44,13 @@ struct DriveInputs {
   double duration = 0;                ///< s; 0: until the script ends, a signal, or the key
 };
 
-/// Drives a vehicle at the other end of a socket, with 50 twists a second. At the end it stops the vehicle.
-template <secure::Channel C>
+/// Drives a vehicle at the other end of a link, with 50 twists a second. At the end it stops the vehicle.
+template <class Drive, class Link>
 class DriveProgram {
  public:
-  using Drive = vehicle::VehicleDrive<C>;
-
-  DriveProgram(Drive drive, platform::UdpSocket socket, LinkWatch watch, DriveInputs inputs,
-               DriveOutputs outputs)
+  DriveProgram(Drive drive, Link link, DriveInputs inputs, DriveOutputs outputs)
       : drive_(std::move(drive)),
-        socket_(std::move(socket)),
-        watch_(std::move(watch)),
+        link_(std::move(link)),
         keys_(inputs.keys),
         script_(std::move(inputs.script)),
         duration_(inputs.duration),
@@ -84,11 +81,13 @@ class DriveProgram {
   [[nodiscard]] const std::optional<DrivePlot>& plot() const { return outputs_.plot; }
   [[nodiscard]] const LogFile& log() const { return outputs_.log; }
 
-  /// For exchange(): the drive, which publishes each received telemetry at once.
+  /// For the link: the drive, which publishes each received telemetry at once.
   Status receive(std::span<const std::uint8_t> datagram, Time now) {
     const Status taken = drive_.receive(datagram, now);
     const auto& estimate = drive_.estimate();
-    if (taken && estimate.stamp != Time{} && outputs_.publication) outputs_.publication->write(estimate);
+    if (!taken || estimate.stamp == Time{}) return taken;
+    if (outputs_.publication) outputs_.publication->write(estimate);
+    if (outputs_.recording != nullptr) outputs_.recording->write(estimate, now);
     return taken;
   }
   [[nodiscard]] bool established(Time now) const { return drive_.established(now); }
@@ -104,8 +103,8 @@ class DriveProgram {
   void cycle() {
     const platform::SteadyClock clock;
     next_ = std::max(next_ + period, clock.now());
-    heard_ += exchange(socket_, *this, next_);
-    if (const auto text = watch_.look(heard_, socket_, next_)) say(*text);
+    heard_ += link_.exchange(*this, next_);
+    if (const auto text = link_.look(heard_, next_)) say(*text);
     if (!drive_.client().category()) free_ = next_;
     const auto state = drive_.client().state();
     commanded_ = {};
@@ -149,6 +148,7 @@ class DriveProgram {
           drive_.client().stop(StopCategory::category_1, next_);
           break;
         case DriveKey::recover:
+          link_.recover();
           if (const Status recovered = drive_.client().recover(next_); !recovered)
             say(fmt::format("the vehicle cannot continue: {}",
                             describe(static_cast<vehicle::Errc>(recovered.error().code))));
@@ -187,6 +187,7 @@ class DriveProgram {
     if (outputs_.log.printer) outputs_.log.printer->print(log_line(view));
     if (outputs_.publication) outputs_.publication->write(view);
     if (outputs_.plot) outputs_.plot->add(view);
+    if (outputs_.recording != nullptr) outputs_.recording->write(view);
     if (is_terminal_ && ++since_shown_ >= 5) {
       since_shown_ = 0;
       printer_.print("\r\x1b[K" + live_line(view, terminal_columns() - 1));
@@ -198,7 +199,7 @@ class DriveProgram {
   void summarise() {
     const auto& heard = drive_.client().telemetry().counters();
     const auto& sent = drive_.client().counters();
-    const auto wire = socket_.counters();
+    const auto wire = link_.counters();
     say(fmt::format(
         "{} control frames sent, {} missed, {} handshakes; status frames: {} taken, {} lost, {} late, {} "
         "duplicated, {} malformed; "
@@ -208,8 +209,7 @@ class DriveProgram {
   }
 
   Drive drive_;
-  platform::UdpSocket socket_;
-  LinkWatch watch_;
+  Link link_;
   LinkHeard heard_;
   KeyDriver keys_;
   std::optional<TwistScript> script_;

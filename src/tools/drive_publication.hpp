@@ -41,6 +41,9 @@ struct VehicleStatus {
   TAKT_FIELDS(VehicleStatus, stamp, heard, charge, state, cause)
 };
 
+/// The driver's knowledge of the vehicle. Real-time safe.
+[[nodiscard]] VehicleStatus status_of(const DriveView& view) noexcept;
+
 class DrivePublication {
  public:
   /// Errors: those of Segment::open_or_create() and Segment::producer(), such as slot_taken.

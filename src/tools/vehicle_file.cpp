@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "takt/sim/simulated_vehicle.hpp"
 #include "tools/commands.hpp"
 
 namespace takt::tools {
@@ -10,6 +11,13 @@ std::string names_of(const vehicle::Layouts& layouts) {
   std::string names;
   for (const vehicle::SystemLayout& layout : layouts.systems()) names += fmt::format(" {}", layout.name);
   return names;
+}
+
+std::optional<std::string> not_simulable(const robot::VehicleDescription& description) {
+  if (description.drive.client.telemetry.period == sim::status_period) return std::nullopt;
+  return fmt::format(
+      "the simulated vehicle sends {:g} status frames a second: /status/rate must be that number",
+      1 / to_seconds(sim::status_period));
 }
 
 void VehicleFileOption::add_option(CLI::App& command) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,9 @@ extern const std::string_view furbot_json;  ///< examples/robots/furbot.json, un
 
 /// The names of its systems: " battery traction".
 [[nodiscard]] std::string names_of(const vehicle::Layouts& layouts);
+
+/// Why sim::SimulatedVehicle cannot be this vehicle; std::nullopt: it can.
+[[nodiscard]] std::optional<std::string> not_simulable(const robot::VehicleDescription& description);
 
 /// --vehicle of a sub-command.
 struct VehicleFileOption {

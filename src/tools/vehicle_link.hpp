@@ -153,6 +153,71 @@ class LinkWatch {
   bool told_peer_ = false;
 };
 
+/// The way to a vehicle at the other end of a socket.
+class UdpLink {
+ public:
+  UdpLink(platform::UdpSocket socket, LinkWatch watch)
+      : socket_(std::move(socket)), watch_(std::move(watch)) {}
+
+  /// As exchange().
+  template <class End>
+  LinkHeard exchange(End& end, Time until) {
+    return tools::exchange(socket_, end, until);
+  }
+  /// As LinkWatch::look().
+  [[nodiscard]] std::optional<std::string> look(const LinkHeard& heard, Time now) {
+    return watch_.look(heard, socket_, now);
+  }
+  /// Nothing that this end could do.
+  void recover() noexcept {}
+  [[nodiscard]] platform::UdpCounters counters() const { return socket_.counters(); }
+
+ private:
+  platform::UdpSocket socket_;
+  LinkWatch watch_;
+};
+
+/// The way to a vehicle in this process, by calls.
+template <class Vehicle>
+class DirectLink {
+ public:
+  explicit DirectLink(Vehicle vehicle) : vehicle_(std::move(vehicle)) {}
+
+  template <class End>
+  LinkHeard exchange(End& end, Time until) {
+    platform::SteadyClock clock;
+    LinkHeard heard;
+    for (Time now = clock.now();; now = clock.now()) {
+      carry(end, vehicle_, now, nullptr);
+      carry(vehicle_, end, now, &heard);
+      if (now >= until) return heard;
+      clock.sleep_until(std::clamp(std::min(end.next_send(), vehicle_.next_send()), now, until));
+    }
+  }
+  [[nodiscard]] std::optional<std::string> look(const LinkHeard&, Time) { return std::nullopt; }
+  /// Starts a vehicle again that has halted because this program paused.
+  void recover() noexcept { vehicle_.recover(); }
+  [[nodiscard]] platform::UdpCounters counters() const { return {}; }
+
+ private:
+  template <class From, class To>
+  void carry(From& from, To& to, Time now, LinkHeard* heard) {
+    while (const std::size_t size = from.poll(now, buffer_).value_or(0)) {
+      const Status taken = to.receive(std::span(buffer_).first(size), now);
+      if (heard == nullptr) continue;
+      if (taken) {
+        ++heard->valid;
+      } else {
+        ++heard->refused;
+        heard->last_refusal = taken.error();
+      }
+    }
+  }
+
+  Vehicle vehicle_;
+  std::array<std::uint8_t, 1024> buffer_{};
+};
+
 /// A file that is written beside the loop; none without a name.
 struct LogFile {
   std::string path;

@@ -261,12 +261,7 @@ void simulate(const VehicleSimOptions& options, const SimulatedScene& scene, C c
 
 SimulatedScene scene_of(const VehicleSimOptions& options) {
   SimulatedScene scene{options.vehicle.load(), {}, options.duration};
-  if (scene.description.drive.client.telemetry.period != sim::status_period)
-    refuse_vehicle(
-        fmt::format(
-            "the simulated vehicle sends {:g} status frames a second: /status/rate must be that number",
-            1 / to_seconds(sim::status_period)),
-        exit_bad_input);
+  if (const auto why = not_simulable(scene.description)) refuse_vehicle(*why, exit_bad_input);
   for (const std::string& line : options.words) {
     if (const auto mistake = apply_fault(line, scene.layouts(), scene.faults))
       refuse_vehicle("--fault " + *mistake, exit_bad_input);

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Tests takt drive in a terminal, with keys, and the picture that it leaves at the end.
 
-usage: takt_drive_test.py TAKT [unittest arguments]
+usage: takt_drive_test.py TAKT SOURCE_FOLDER [unittest arguments]
 """
-import os, re, shutil, subprocess, sys, tempfile, termios, unittest
+import csv, json, math, os, re, shutil, subprocess, sys, tempfile, termios, unittest
 import xml.etree.ElementTree as xml
 
 from terminal import Terminal
 from vehicle_programs import PATIENCE, Program, links, wait_for
 
-TAKT = sys.argv[1]
+TAKT, SOURCE = sys.argv[1:3]
 COLUMNS = 60
 LINE_BEGIN = "\r\x1b[K"
 
@@ -92,6 +92,56 @@ class TerminalTest(DriveTest):
             self.assertTrue(line.isprintable())
 
 
+class VariantTest(DriveTest):
+    """The key "devices" of the vehicle's description."""
+
+    def vehicle_file(self, devices):
+        with open(os.path.join(SOURCE, "examples", "robots", "furbot.json")) as file:
+            description = dict(json.load(file), devices=devices)
+        path = os.path.join(self.folder, "vehicle.json")
+        with open(path, "w") as file:
+            json.dump(description, file)
+        return path
+
+    def lap(self, devices, end, log, *words):
+        """Drives by a script. A machine that pauses stops the vehicle, and then it is driven again."""
+        script = os.path.join(self.folder, "twists")
+        with open(script, "w") as file:
+            file.write(f"0 1 0.2\n3 0 0\n{end} 0 0\n")
+        for _ in range(5):
+            done = subprocess.run([TAKT, "drive", "--vehicle", self.vehicle_file(devices), "--twists", script, "--log", log, *words],
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+            if done.returncode == 0:
+                break
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        with open(log, newline="") as file:
+            return done.stdout, [[float(row[key]) for key in ("x", "y", "heading")] for row in csv.DictReader(file)]
+
+    def test_a_vehicle_is_driven_simulated_and_from_its_recording(self):
+        log, recording = (os.path.join(self.folder, name) for name in ("run.csv", "run.mcap"))
+        said, simulated = self.lap("simulated", 5, log, "--record", recording)
+        self.assertRegex(said, r"recorded \d+ values in \S+run.mcap, 0 lost")
+        x, _, heading = simulated[-1]
+        self.assertGreater(x, 1)
+        self.assertGreater(heading, 0.2)
+
+        # It does not obey: its way is the recorded one. The end comes earlier, so that it is still heard.
+        _, recorded = self.lap("recorded:run.mcap", 4, log)
+        for one, other in zip(recorded[-1], simulated[-1]):
+            self.assertAlmostEqual(one, other, delta=0.01)
+        self.assertLess(max(min(math.dist(one, other) for other in simulated) for one in recorded), 0.05)
+
+    def test_a_recording_without_a_vehicle_and_a_wrong_variant_are_refused(self):
+        robot = os.path.join(self.folder, "robot.mcap")
+        subprocess.run([TAKT, "run", os.path.join(SOURCE, "examples", "robots", "arm6.json"), "--virtual-time", "--duration", "0.1",
+                        "--record", robot], check=True, capture_output=True, timeout=PATIENCE)
+        for devices, status, reason in [("recorded:robot.mcap", 2, "there is no topic /vehicle/received"),
+                                        ("recorded:none.mcap", 2, "none.mcap: "), ("taped", 2, "/devices: \"taped\" is not \"real\", ")]:
+            done = self.drive("--vehicle", self.vehicle_file(devices))
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn(reason, done.stderr)
+
+
 class PlotTest(DriveTest):
     @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
     def test_the_picture_of_a_drive_says_where_it_stopped_and_why(self):
@@ -166,4 +216,4 @@ class PlotTest(DriveTest):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
