@@ -95,8 +95,8 @@ class RecordedChannel {
   VehicleRecording* recording_;
 };
 
-/// A vehicle that says what a recorded one said, in the same rhythm, and does not obey. It is silent after the
-/// last payload.
+/// A vehicle that says what a recorded one said, in the same rhythm, and does not obey. After the last
+/// payload it is silent.
 class RecordedVehicle {
  public:
   /// The first payload is due at `start`. Errors: those of open_recording(); record's bad_message, without a
