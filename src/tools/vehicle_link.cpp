@@ -70,7 +70,7 @@ void VehicleLinkOptions::add_options(CLI::App& command, int most_keys) {
                                             "with a --key-id, while the key is being changed");
   key->expected(1, most_keys)->allow_extra_args(false);
   believed->add_flag("--plain", plain, "All: frames have no authentication");
-  believed->require_option(1);
+  believed->require_option(0, 1);  // a vehicle in this process needs none
   command.add_option("--key-id", key_ids, "The key's number, the same on both sides [1]")
       ->expected(1, most_keys)
       ->allow_extra_args(false)
@@ -93,6 +93,9 @@ SetupResult<platform::UdpSocket> VehicleLinkOptions::open() const {
 }
 
 SetupResult<std::vector<VehicleKey>> VehicleLinkOptions::keys() const {
+  if (key_files.empty())
+    return fail(secure::Errc::no_key,
+                "--key FILE (see: takt key), or --plain for frames without a key, is missing");
   const std::vector<int> ids = key_ids.empty() && key_files.size() == 1 ? std::vector{1} : key_ids;
   if (ids.size() != key_files.size())
     return fail(secure::Errc::no_key, "each --key needs one --key-id, and each --key-id one --key");
