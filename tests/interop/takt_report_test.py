@@ -161,7 +161,7 @@ class ReportTest(unittest.TestCase):
             subprocess.run([TAKT, *words], capture_output=True, timeout=300, check=True)
         with open(out / "log.csv", newline="") as file:
             rows = list(csv.DictReader(file))
-        self.assertEqual([(row["level"], row["text"]) for row in rows if "ready" in row["text"]], [("info", "ready")])
+        self.assertEqual([(row["level"], row["text"]) for row in rows if "ready" in row["text"]], [("info", "robot ready")])
         page = (out / "index.html").read_text()
         before = page[page.index("Why the robot stopped"):page.index("</table>", page.index("Why the robot stopped"))]
         stop = next(row for row in rows if row["level"] == "warning")
