@@ -148,10 +148,10 @@ SetupResult<void> ComponentSystem::Parts::make() {
     const ComponentDescription& wanted = description.components[i];
     if (!is_ours(wanted.context)) continue;
     const std::string where = fmt::format("/components/{}", i);
-    auto made = library->make(wanted.type, wanted.name);
+    auto made = make_component(wanted);
     if (!made) {
       lost.insert(wanted.name);
-      note(where + "/type", made.error().message);
+      note(where + (wanted.recording.empty() ? "/type" : "/file"), made.error().message);
       continue;
     }
     component::ParameterSet& parameters = (*made)->parameters();
@@ -174,6 +174,7 @@ SetupResult<void> ComponentSystem::Parts::make() {
   for (std::size_t i = 0; i < description.connections.size(); ++i) {
     const ConnectionDescription& wanted = description.connections[i];
     const std::string where = fmt::format("/connections/{}", i);
+    if (description.is_recorded(split_name(wanted.to).first)) continue;
     OutPortBase* from = nullptr;
     InPortBase* to = nullptr;
     if (is_here(wanted.from) || !is_elsewhere(wanted.from)) {
@@ -220,6 +221,7 @@ SetupResult<std::optional<platform::Segment>> ComponentSystem::make_segment() co
       return parts.description.process_of(split_name(full_name).first);
     };
     if (process_of(connections[i].from) == process_of(connections[i].to)) continue;
+    if (parts.description.is_recorded(split_name(connections[i].to).first)) continue;
     const auto from = parts.find_port<OutPortBase>(connections[i].from);
     if (!from) return tl::unexpected<SetupError>(from.error());
     names.push_back(exchange_name(i));
@@ -240,7 +242,7 @@ SetupResult<void> ComponentSystem::Parts::connect_one(std::size_t index) {
   const ConnectionDescription& wanted = description.connections[index];
   const bool from_here = find(split_name(wanted.from).first) != nullptr;
   const bool to_here = find(split_name(wanted.to).first) != nullptr;
-  if (!from_here && !to_here) return {};
+  if ((!from_here && !to_here) || description.is_recorded(split_name(wanted.to).first)) return {};
   SetupResult<component::Connection> made = component::Connection();
   if (from_here && to_here) {
     made = component::connect(**find_port<OutPortBase>(wanted.from), **find_port<InPortBase>(wanted.to),
@@ -282,6 +284,9 @@ SetupResult<void> ComponentSystem::Parts::set_up() {
   }
   for (const Recording& recording : recordings) {
     if (auto opened = open(recording); !opened) return opened;
+  }
+  for (const auto& player : players) {
+    if (auto begun = player->begin(is_virtual); !begun) return begun;
   }
   return open_log();
 }

@@ -139,6 +139,7 @@ class Reader {
     }
     if (component.type == "Composite" && !runners_.insert(component.name).second)
       mistakes_.add(one.at("name"), "\"" + component.name + "\" is the name of a context");
+    if (component.type == "Recording") one.required_name("file", component.recording);
     order(one, component.placement.order);
     component::read_rate(one, mistakes_, component.placement);
     if (const Value* values = one.find("parameters"))
@@ -235,6 +236,12 @@ const ContextDescription* SystemDescription::context_of(std::string_view runner)
   return nullptr;
 }
 
+bool SystemDescription::is_recorded(std::string_view component) const {
+  return std::ranges::any_of(components, [&](const ComponentDescription& one) {
+    return one.name == component && !one.recording.empty();
+  });
+}
+
 const ProcessDescription& SystemDescription::process(std::string_view wanted) const {
   const auto found =
       std::ranges::find_if(processes, [&](const ProcessDescription& one) { return one.name == wanted; });
@@ -273,6 +280,9 @@ SetupResult<SystemDescription> system_from_file(const std::string& path) {
     for (std::string* file : {&process.log, &process.recording}) {
       if (!file->empty()) *file = (folder / *file).string();
     }
+  }
+  for (ComponentDescription& component : system->components) {
+    if (!component.recording.empty()) component.recording = (folder / component.recording).string();
   }
   return system;
 }

@@ -1,4 +1,4 @@
-// The files of a running system: each process records its out-ports, and logs.
+// The files of a running system: each process plays components, records its out-ports, and logs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +14,14 @@
 #include "takt/version.hpp"
 
 namespace takt::app {
+
+SetupResult<ComponentPointer> ComponentSystem::Parts::make_component(const ComponentDescription& wanted) {
+  if (wanted.recording.empty()) return library->make(wanted.type, wanted.name);
+  auto player = PortPlayer::open(wanted.name, wanted.recording, options.compression);
+  if (!player) return tl::unexpected<SetupError>(std::move(player.error()));
+  players.push_back(std::move(*player));
+  return ComponentPointer(players.back());
+}
 
 void ComponentSystem::Parts::make_recorders(const Note& note) {
   for (std::size_t i = 0; i < description.processes.size(); ++i) {
@@ -99,6 +107,9 @@ record::Metadata ComponentSystem::Parts::metadata_of(const ProcessDescription& p
 }
 
 void ComponentSystem::Parts::finish_files() {
+  for (const auto& player : players) {
+    if (std::string text = player->finish(); !text.empty()) report(std::move(text));
+  }
   for (const Recording& recording : recordings) {
     const auto finished = recording.recorder->finish();
     if (!finished || !finished->empty()) report(finished ? *finished : finished.error().message);

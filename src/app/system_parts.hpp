@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/port_player.hpp"
 #include "app/port_recorder.hpp"
 #include "takt/app/system.hpp"
 #include "takt/component/connection.hpp"
@@ -75,6 +76,7 @@ struct ComponentSystem::Parts {
   std::map<std::string, std::shared_ptr<component::Wake>, std::less<>> bells;  ///< by context
   std::vector<Wire> wires;
   std::deque<Recording> recordings;  ///< their addresses stay
+  std::vector<std::shared_ptr<PortPlayer>> players;
   std::optional<record::LogWriter> log;
   bool is_virtual = false;
   Time virtual_now{};
@@ -109,6 +111,8 @@ struct ComponentSystem::Parts {
 
   [[nodiscard]] SetupResult<void> make();
   using Note = std::function<void(const std::string& where, const std::string& reason)>;
+  /// A component of the type "Recording", or of the library's types.
+  [[nodiscard]] SetupResult<ComponentPointer> make_component(const ComponentDescription& wanted);
   void make_recorders(const Note& note);
   void make_recorder(std::size_t process, const std::string& where, const Note& note);
   [[nodiscard]] SetupResult<void> open(const Recording& recording);

@@ -171,7 +171,10 @@ bool OwnMessages::take_bus(std::size_t bus, std::span<const std::uint8_t> data) 
 void OwnMessages::take_sample(const FileMessage& message) {
   const auto bound = static_cast<std::uint64_t>(3 * time_bound.count());
   const auto since = Duration(static_cast<std::int64_t>(std::min(message.log_time, bound)));
-  record_ = SampleRecord{message.channel->topic, Time(since - metadata_->epoch), message.data};
+  const auto schema = message.channel->metadata.find(channel_schema);
+  record_ = SampleRecord{
+      message.channel->topic, Time(since - metadata_->epoch), message.data,
+      schema != message.channel->metadata.end() ? std::string_view(schema->second) : std::string_view()};
 }
 
 }  // namespace takt::record

@@ -21,6 +21,9 @@ std::string topic_definition(const Topic& topic) {
   return item + "[] items\n" + std::string(80, '=') + "\nMSG: " + item + "\n" + fields;
 }
 
+/// Whether a message is a value of the schema, and nothing else.
+bool is_one_value(const Topic& topic) { return !topic.schema.empty() && !topic.is_list && !topic.has_text; }
+
 }  // namespace
 
 RecordingMessages::RecordingMessages(const Metadata& metadata, std::span<const Topic> topics)
@@ -53,9 +56,9 @@ void RecordingMessages::define(const Metadata& metadata, std::span<const Topic> 
     definitions_.schemas.push_back({id, std::move(name), "ros2msg", std::move(text)});
     return id;
   };
-  const auto channel = [&](std::uint16_t type, std::string topic) {
+  const auto channel = [&](std::uint16_t type, std::string topic) -> McapChannel& {
     const auto id = static_cast<std::uint16_t>(definitions_.channels.size() + 1);
-    definitions_.channels.push_back({id, type, std::move(topic), "cdr"});
+    return definitions_.channels.emplace_back(McapChannel{id, type, std::move(topic), "cdr"});
   };
   // In the order of the ids.
   const std::uint16_t joints = schema(joint_state_name, joint_state_schema());
@@ -69,7 +72,9 @@ void RecordingMessages::define(const Metadata& metadata, std::span<const Topic> 
   const std::uint16_t bus = schema("takt/msg/Bus", forms_.bus.definition());
   for (const std::string& name : metadata.buses) channel(bus, "/buses/" + name);
   for (std::size_t i = 0; i < topics.size(); ++i) {
-    channel(schema(topics[i].type, topic_definition(topics[i])), topics[i].topic);
+    McapChannel& made = channel(schema(topics[i].type, topic_definition(topics[i])), topics[i].topic);
+    // Names of ROS 2 do not tell the names of the fields, nor the padding.
+    if (is_one_value(topics[i])) made.metadata.emplace(channel_schema, topics[i].schema);
   }
 }
 

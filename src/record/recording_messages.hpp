@@ -52,6 +52,8 @@ inline constexpr std::uint16_t first_bus = 8;  ///< then the other buses, then t
 /// The names of the metadata records.
 inline constexpr const char* recording_metadata = "takt";
 inline constexpr const char* totals_metadata = "takt_totals";
+/// The entry of a channel's metadata with the schema of its values (shm/schema.hpp).
+inline constexpr const char* channel_schema = "takt_schema";
 
 /// The forms of the fixed messages.
 struct MessageForms {

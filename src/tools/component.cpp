@@ -16,6 +16,7 @@
 #include "tools/component_graph.hpp"
 #include "tools/connection.hpp"
 #include "tools/json_answer.hpp"
+#include "tools/port_comparison.hpp"
 
 namespace takt::tools {
 namespace {
@@ -27,6 +28,7 @@ struct ComponentOptions {
   std::string name;
   std::vector<std::string> words;
   std::string file;
+  std::string other;
   std::string svg;
   bool json = false;
 };
@@ -188,6 +190,23 @@ void draw(const ComponentOptions& options) {
   throw CLI::RuntimeError(exit_failed);
 }
 
+/// Compares the ports of two recordings, and prints the first difference of each.
+void compare(const ComponentOptions& options) {
+  const auto ports = compare_ports(options.file, options.other);
+  if (!ports) {
+    fmt::print(stderr, "takt component: {}\n", ports.error().message);
+    throw CLI::RuntimeError(exit_bad_input);
+  }
+  bool differs = ports->empty();
+  if (ports->empty()) fmt::print("the recordings have no port in common\n");
+  for (const ComparedPort& port : *ports) {
+    differs = differs || !port.difference.empty();
+    fmt::print("{:<32} {} values equal{}\n", port.name, port.equal,
+               port.difference.empty() ? "" : ", then " + port.difference);
+  }
+  if (differs) throw CLI::RuntimeError(exit_failed);
+}
+
 /// Replaces a component, and prints what the new one did not take over.
 void replace_component(const ComponentOptions& options) {
   std::string line = "replace " + options.name;
@@ -273,6 +292,11 @@ void add_component(CLI::App& app) {
       static_cast<void>(ask_or_exit(*options, line));
     });
   }
+  CLI::App* comparison = group->add_subcommand(
+      "compare", "Compare the ports of two recordings; 1 is the exit code if they differ");
+  comparison->add_option("file", options->file, "A recording")->required()->check(CLI::ExistingFile);
+  comparison->add_option("other", options->other, "The other one")->required()->check(CLI::ExistingFile);
+  comparison->callback([options] { compare(*options); });
   CLI::App* graph = group->add_subcommand("graph", "Draw a running system, or the one of a file");
   graph->add_option("file", options->file, "The system's file; without it, the running system")
       ->check(CLI::ExistingFile);

@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <fstream>
 #include <map>
 #include <string>
 #include <thread>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -51,6 +53,24 @@ struct Source final : component::Component {
   Count count_;
 };
 
+/// Answers each count with a product.
+struct Follower final : component::Component {
+  static constexpr component::ComponentMetadata about{.type = "Follower",
+                                                      .version = "1.0.0",
+                                                      .vendor = "test",
+                                                      .category = "test",
+                                                      .description = "Multiplies."};
+  explicit Follower(std::string name) : Component(about, std::move(name)) {}
+  Status on_execute(const component::CycleTime& cycle) noexcept override {
+    if (in.read() != shm::Freshness::new_data) return {};
+    static_cast<void>(out.write(*gain * static_cast<double>(in.value().number), cycle.time));
+    return {};
+  }
+  component::InPort<Count> in{*this, "in"};
+  component::OutPort<double> out{*this, "out"};
+  component::Parameter<double> gain{*this, "gain", {.initial = 0.1}};
+};
+
 std::string system_with(const std::string& record) {
   return R"({"name": "counting", "contexts": [{"name": "fast", "period_ms": 1}, {"name": "far", "period_ms": 5, "process": "other"}],
              "components": [{"name": "a", "type": "Source", "context": "fast"},
@@ -67,6 +87,7 @@ struct Made {
 SetupResult<std::unique_ptr<Made>> make(const std::string& json, const std::string& process = {}) {
   auto made = std::make_unique<Made>();
   REQUIRE(made->library.add(component::component_type<Source>()).has_value());
+  REQUIRE(made->library.add(component::component_type<Follower>()).has_value());
   const auto description = system_from_json(json);
   if (!description) return tl::unexpected<SetupError>(description.error());
   auto system = ComponentSystem::create(*description, made->library, {.process = process});
@@ -219,4 +240,113 @@ TEST_CASE("the log of a running process has the failure of a component") {
   CHECK(log.find("info counting@main begins, process ") != std::string::npos);
   CHECK(log.find("warning a has failed: ") != std::string::npos);
   CHECK(log.find("info counting@main ends: ") != std::string::npos);
+}
+
+// ---- a component from its recording ----
+
+namespace {
+
+std::string following(const std::string& source, const std::string& gain, const std::string& record) {
+  return R"({"name": "following", "contexts": [{"name": "fast", "period_ms": 1}],
+             "components": [{"name": "a", "context": "fast", "order": 1, )" +
+         source + R"(},
+                            {"name": "f", "type": "Follower", "context": "fast", "order": 2,
+                             "parameters": {"gain": )" +
+         gain + R"(}}],
+             "connections": [{"from": "a.all", "to": "f.in"}],
+             "processes": [{"name": "main", "record": {"file": ")" +
+         record + R"("}}]})";
+}
+
+/// Each value's time and bits.
+std::vector<std::pair<Time, std::uint64_t>> answers_in(const std::string& path) {
+  std::vector<std::pair<Time, std::uint64_t>> answers;
+  auto reader = record::Reader::open(path);
+  if (!reader) FAIL(reader.error().message);
+  while (const record::Record* record = reader->next().value()) {
+    const auto& sample = std::get<record::SampleRecord>(*record);
+    if (sample.topic == "/ports/f.out")
+      answers.emplace_back(sample.time, record::CdrReader(sample.message).number<std::uint64_t>());
+  }
+  return answers;
+}
+
+void run(const std::string& json, Duration duration = std::chrono::seconds(2)) {
+  auto made = make(json);
+  if (!made) FAIL(made.error().message);
+  const auto done = (*made)->system->run_virtual(duration);
+  if (!done) FAIL(done.error().message);
+  REQUIRE((*made)->system->stop());
+}
+
+}  // namespace
+
+TEST_CASE("a component from its recording gives the others the same values at the same times") {
+  const ScratchFolder folder;
+  const std::string first = folder.file("first.mcap"), again = folder.file("again.mcap");
+  run(following(R"("type": "Source")", "0.1", first));
+  const auto wanted = answers_in(first);
+  REQUIRE(wanted.size() > 1900);
+  const std::string recording = R"("type": "Recording", "file": ")" + first + R"(")";
+  run(following(recording, "0.1", again));
+  CHECK(answers_in(again) == wanted);
+
+  const std::string other = folder.file("other.mcap");
+  run(following(recording, "0.2", other));
+  CHECK(answers_in(other).front().second != wanted.front().second);
+}
+
+TEST_CASE(
+    "a component from its recording is late in no cycle beside threads, and pauses with its component") {
+  const ScratchFolder folder;
+  const std::string first = folder.file("first.mcap"), again = folder.file("again.mcap");
+  run(following(R"("type": "Source")", "0.1", first), std::chrono::milliseconds(300));
+  const auto wanted = answers_in(first);
+  auto made = make(following(R"("type": "Recording", "file": ")" + first + R"(")", "0.1", again));
+  REQUIRE(made.has_value());
+  ComponentSystem& system = *(*made)->system;
+  REQUIRE(system.start().has_value());
+  const auto answer = [&](const char* line) {
+    CHECK(system.command(line, "test").starts_with(R"({"ok":true)"));
+  };
+  answer("stop a");
+  answer("start a");
+  const auto* last = dynamic_cast<Follower*>(system.find("f"));
+  while (last->out.written() < wanted.size()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  REQUIRE(system.stop());
+  const auto found = answers_in(again);
+  // A cycle of a machine that pauses gets several values, of which it reads the last.
+  REQUIRE(!found.empty());
+  CHECK(found.back().second == wanted.back().second);
+  bool is_told = false;
+  for (const std::string& text : reports_of(system)) is_told = is_told || text.starts_with("played ");
+  CHECK(is_told);
+}
+
+TEST_CASE("a recording without the component, and one that is missing or cut, is named before the start") {
+  const ScratchFolder folder;
+  const std::string first = folder.file("first.mcap");
+  run(following(R"("type": "Source")", "0.1", first));
+  const auto refusal = [&](const std::string& source) {
+    const auto made = make(following(source, "0.1", folder.file("none.mcap")));
+    REQUIRE(!made.has_value());
+    return made.error().message;
+  };
+  const std::string of_another =
+      refusal(R"("type": "Recording", "file": ")" + folder.file("nowhere.mcap") + R"(")");
+  CHECK(of_another.find("/components/0/file: ") != std::string::npos);
+  const std::string nameless = refusal(R"("type": "Recording")");
+  CHECK(nameless.find("/components/0/file") != std::string::npos);
+  const auto other = make(R"({"name": "x", "contexts": [{"name": "fast", "period_ms": 1}],
+      "components": [{"name": "b", "context": "fast", "type": "Recording", "file": ")" +
+                          first + R"("}]})");
+  REQUIRE(!other.has_value());
+  CHECK(other.error().message.find("the recording has no port of \"b\"; it has: a.all a.some f.out") !=
+        std::string::npos);
+  auto bytes = test::robot_client::bytes_of(first);
+  bytes[bytes.size() / 2] ^= 1;
+  std::ofstream(first, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  CHECK(refusal(R"("type": "Recording", "file": ")" + first + R"(")").find("first.mcap: byte ") !=
+        std::string::npos);
 }

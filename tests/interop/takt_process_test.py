@@ -36,6 +36,36 @@ class RecordTest(Running):
         self.assertNotIn("cut off", self.report("run.1.mcap"))
         self.assertRegex(self.said(), r"recorded \d+ values in \S*/run.1.mcap, \d+ lost")
 
+    def test_a_component_from_its_recording_feeds_the_others_and_another_gain_is_found(self):
+        with open(SYSTEM) as file:
+            system = json.load(file)
+        system.update(libraries=[MOTOR], processes=[{"name": "main", "record": {"file": "first.mcap"}}])
+
+        def run(name):
+            system["processes"][0]["record"]["file"] = name
+            done = self.takt("launch", self.file(system), "--virtual-time", "3")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            return done.stdout
+
+        def compare(name):
+            return self.takt("component", "compare", *(os.path.join(self.folder, file) for file in (name, "first.mcap")))
+
+        run("first.mcap")
+        motor = next(component for component in system["components"] if component["name"] == "motor")
+        motor.update(type="Recording", file="first.mcap")
+        del motor["parameters"]
+        self.assertRegex(run("again.mcap"), r"played \d{4} values of \S*/first.mcap, 0 cycles late")
+        done = compare("again.mcap")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, r"controller.torque +\d{4} values equal\nmotor.joint +\d{4} values equal\n$")
+
+        next(component for component in system["components"] if component["name"] == "controller")["parameters"]["target"] = 0.9
+        run("other.mcap")
+        done = compare("other.mcap")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"controller.torque +\d+ values equal, then at [0-9.]+ s: value is [-0-9.]+, the other has [-0-9.]+\n")
+        self.assertRegex(done.stdout, r"motor.joint +\d{4} values equal\n")
+
     def test_a_log_has_a_beginning_and_an_end_unless_its_process_was_killed(self):
         system = self.recorded()
         system["processes"][0].update(log="main.log")

@@ -116,7 +116,8 @@ TEST_CASE("no motion within the limits is shorter than the shortest, and its dur
     if (!transfer) continue;  // only a start near this target can reach it
     ++solved;
     REQUIRE(transfer->shortest() <= motion.duration() + 1e-7);
-    REQUIRE(transfer->not_less_than(motion.duration()) <= motion.duration() + 1e-7);
+    // The duration may be the last of an interval of possible ones. Rounding then puts it beyond the end.
+    REQUIRE(transfer->not_less_than(motion.duration() - 1e-9) <= motion.duration() + 1e-7);
   }
   CHECK(solved > test::count(30'000) / 2);
 }

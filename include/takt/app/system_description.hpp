@@ -20,6 +20,10 @@
 // the named out-ports of its components, or all of them without "ports". Paths begin at the folder of the
 // system's file. A log is appended to. A recording that exists is kept: the next free number is taken.
 //
+// A component of the type "Recording" stands for one that was recorded: {"name": "motor", "type": "Recording",
+// "context": "control", "file": "io.mcap"}. It has the out-ports of "motor", and writes what they carried. What
+// others write to it goes nowhere. In virtual time, from a recording of virtual time, each value comes with its recorded stamp.
+//
 // Components are activated in their order in the file, and deactivated in the opposite one. A composite is
 // listed before the components inside it, whose context is the composite's name.
 #pragma once
@@ -67,7 +71,8 @@ struct ComponentDescription {
   component::Placement placement;
   std::vector<component::Assignment> parameters;
   std::map<std::string, std::vector<component::Assignment>> sets;
-  bool active = true;  ///< it is activated at the start
+  bool active = true;       ///< it is activated at the start
+  std::string recording{};  ///< path, for the type "Recording"
 };
 
 /// A connection of ports, "component.port".
@@ -112,6 +117,8 @@ struct SystemDescription {
 
   /// The context that runs a component or composite, or the context of this name; null: there is none.
   [[nodiscard]] const ContextDescription* context_of(std::string_view runner) const;
+  /// Whether the component of this name comes from a recording. Connections to it are left out.
+  [[nodiscard]] bool is_recorded(std::string_view component) const;
   /// The process of this name; the first one if there is none.
   [[nodiscard]] const ProcessDescription& process(std::string_view wanted) const;
   /// The process of a context, component, composite or recorder; empty: there is none of this name.

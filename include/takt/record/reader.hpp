@@ -56,6 +56,8 @@ struct SampleRecord {
   std::string_view topic;
   Time time{};
   std::span<const std::uint8_t> message;  ///< CDR, with its header
+  /// What the file says of the value's type, as shm/schema.hpp writes it; empty: nothing. Any text.
+  std::string_view schema{};
 };
 
 /// One record. Its spans and texts are valid until the next call of next().
