@@ -23,8 +23,8 @@
 
 namespace takt::app {
 
-/// A thread reads the file ahead into a ring, so the callbacks of the cycle are real-time safe. In virtual time
-/// the cycle reads the file itself.
+/// A thread reads the file ahead into a ring, so the callbacks of the cycle are real-time safe. In virtual
+/// time the cycle reads the file itself.
 class PortPlayer final : public component::Component {
  public:
   static constexpr component::ComponentMetadata about{

@@ -35,11 +35,11 @@ class MessageForm {
   /// too short; the value is then partly filled.
   [[nodiscard]] bool read(CdrReader& reader, std::span<std::uint8_t> value) const;
 
-  template <class T>
+  template <shm::Described T>
   void write(CdrWriter& writer, const T& value) const {
     write(writer, std::span{reinterpret_cast<const std::uint8_t*>(&value), sizeof(T)});
   }
-  template <class T>
+  template <shm::Described T>
   [[nodiscard]] bool read(CdrReader& reader, T& value) const {
     return read(reader, std::span{reinterpret_cast<std::uint8_t*>(&value), sizeof(T)});
   }

@@ -20,9 +20,10 @@
 // the named out-ports of its components, or all of them without "ports". Paths begin at the folder of the
 // system's file. A log is appended to. A recording that exists is kept: the next free number is taken.
 //
-// A component of the type "Recording" stands for one that was recorded: {"name": "motor", "type": "Recording",
-// "context": "control", "file": "io.mcap"}. It has the out-ports of "motor", and writes what they carried. What
-// others write to it goes nowhere. In virtual time, from a recording of virtual time, each value comes with its recorded stamp.
+// A component of the type "Recording" stands for one that was recorded:
+//   {"name": "motor", "type": "Recording", "context": "control", "file": "io.mcap"}
+// It has the out-ports of "motor", and writes what they carried. What others write to it goes nowhere. In
+// virtual time, from a recording of virtual time, each value comes with its recorded stamp.
 //
 // Components are activated in their order in the file, and deactivated in the opposite one. A composite is
 // listed before the components inside it, whose context is the composite's name.
