@@ -18,11 +18,15 @@ namespace takt::app {
 namespace {
 
 constexpr std::string_view ports_prefix = "/ports/";
+constexpr std::size_t max_ports = 256;  ///< of a component: a file from outside could have any number
 
 /// " motor.joint log.speed".
 std::string text_of(const std::set<std::string>& topics) {
   std::string text;
-  for (const std::string& topic : topics) text += " " + topic.substr(ports_prefix.size());
+  for (const std::string& topic : topics) {
+    if (text.size() > 500) return text + " ...";
+    text += " " + topic.substr(ports_prefix.size());
+  }
   return text.empty() ? " none" : text;
 }
 
@@ -60,6 +64,11 @@ SetupResult<std::shared_ptr<PortPlayer>> PortPlayer::open(const std::string& nam
 
 SetupResult<void> PortPlayer::add_port(const record::SampleRecord& sample, std::string_view prefix) {
   const std::string name(sample.topic.substr(prefix.size()));
+  if (!component::is_valid_name(name) || ports_.size() == max_ports)
+    return fail(component::Errc::no_such_port,
+                fmt::format("{}: port {} of the component has no name of a port, or is beyond the {} that a "
+                            "recording may have",
+                            path_, ports_.size() + 1, max_ports));
   auto out = component::OpaqueOutPort::create(*this, name, sample.schema);
   if (!out)
     return fail(out.error().error, fmt::format("{}: {}: {}", path_, sample.topic, out.error().message));
