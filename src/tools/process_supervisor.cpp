@@ -237,6 +237,21 @@ std::string ProcessSupervisor::wire(std::string_view verb, std::string_view from
   return joined;
 }
 
+bool ProcessSupervisor::is_silent(const Child& child) {
+  return child.pid > 0 && !child.alive.message().empty() &&
+         child.alive.silence() >= silent_periods * child.description.alive;
+}
+
+/// Nobody waits for an answer of one that is silent.
+std::vector<std::string> ProcessSupervisor::processes_to_ask() const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<std::string> names;
+  for (const Child& child : children_) {
+    if (child.pid > 0 && !is_silent(child)) names.push_back(child.description.name);
+  }
+  return names;
+}
+
 std::string ProcessSupervisor::list() const {
   json::Value all = {{"ok", true},
                      {"system", description_.name},
@@ -244,8 +259,8 @@ std::string ProcessSupervisor::list() const {
                      {"components", json::Value::array()},
                      {"connections", json::Value::array()},
                      {"processes", json::Value::array()}};
-  for (const app::ProcessDescription& process : description_.processes) {
-    const auto one = json::parse(ask(process.name, "list"));
+  for (const std::string& process : processes_to_ask()) {
+    const auto one = json::parse(ask(process, "list"));
     for (const char* key : {"contexts", "components", "connections"}) {
       if (!one || !one->is_object() || !one->contains(key)) continue;
       for (const json::Value& row : (*one)[key]) all[key].push_back(row);
@@ -264,9 +279,7 @@ json::Value ProcessSupervisor::row_of(const Child& child) const {
   if (child.pid <= 0) row["status"] = child.is_due ? "restarting" : "ended";
   if (child.pid > 0) row["pid"] = child.pid;
   row["silent_s"] = to_seconds(child.alive.silence());
-  if (child.pid > 0 && !child.alive.message().empty() &&
-      child.alive.silence() >= silent_periods * child.description.alive)
-    row["status"] = "silent";
+  if (is_silent(child)) row["status"] = "silent";
   row["restarts"] = child.restarts.size();
   return row;
 }

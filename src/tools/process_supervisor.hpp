@@ -52,6 +52,8 @@ class ProcessSupervisor {
   [[nodiscard]] std::string ask(const std::string& process, std::string_view line) const;
   [[nodiscard]] std::string wire(std::string_view verb, std::string_view from, std::string_view to,
                                  std::string_view options);
+  [[nodiscard]] static bool is_silent(const Child& child);
+  [[nodiscard]] std::vector<std::string> processes_to_ask() const;
   [[nodiscard]] std::string list() const;
   [[nodiscard]] json::Value row_of(const Child& child) const;
 

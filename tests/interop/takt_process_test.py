@@ -121,7 +121,7 @@ class AliveTest(Running):
         self.assertRegex(row["started"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
         os.kill(pid, signal.SIGSTOP)
         wait_until(lambda: "@log has not been heard of for 0." in self.said(), "its silence is told")
-        # Asking for the list would wait for the process that was stopped.
+        wait_until(lambda: self.rows()["log"]["status"] == "silent", "the list shows it, and does not wait for it")
         os.kill(pid, signal.SIGCONT)
         wait_until(lambda: "@log is alive again, after " in self.said(), "its return is told")
         wait_until(lambda: self.rows()["log"]["status"] == "ok", "it is well")
