@@ -242,7 +242,7 @@ bool ProcessSupervisor::is_silent(const Child& child) {
          child.alive.silence() >= silent_periods * child.description.alive;
 }
 
-/// Nobody waits for an answer of one that is silent.
+/// Those that run and are not silent: an answer of a silent one would be waited for.
 std::vector<std::string> ProcessSupervisor::processes_to_ask() const {
   const std::scoped_lock lock(mutex_);
   std::vector<std::string> names;
