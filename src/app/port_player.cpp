@@ -146,15 +146,13 @@ bool PortPlayer::put_read_value() {
   return true;
 }
 
-Status PortPlayer::on_activate(const component::CycleTime& cycle) noexcept {
-  if (ahead_ && paused_)
-    *ahead_ += cycle.time - *paused_;
-  else if (!ahead_)
-    ahead_ = reads_itself_ && was_virtual_ ? Duration(0) : cycle.time - first_;
-  return {};
-}
-
 Status PortPlayer::on_execute(const component::CycleTime& cycle) noexcept {
+  if (!ahead_)
+    ahead_ = reads_itself_ && was_virtual_ ? Duration(0) : cycle.time - first_;
+  else if (pauses_)
+    *ahead_ += cycle.time - last_cycle_ - cycle.period;
+  pauses_ = false;
+  last_cycle_ = cycle.time;
   if (reads_itself_) fill();
   // acquire: pairs with fill().
   const bool at_end = at_end_.load(std::memory_order_acquire);

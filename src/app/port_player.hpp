@@ -47,9 +47,8 @@ class PortPlayer final : public component::Component {
   /// began. An error of the file after its beginning is in the text.
   [[nodiscard]] std::string finish();
 
-  [[nodiscard]] Status on_activate(const component::CycleTime& cycle) noexcept override;
   [[nodiscard]] Status on_execute(const component::CycleTime& cycle) noexcept override;
-  void on_deactivate(const component::CycleTime& cycle) noexcept override { paused_ = cycle.time; }
+  void on_deactivate(const component::CycleTime& /*cycle*/) noexcept override { pauses_ = true; }
 
  private:
   struct Port {
@@ -96,7 +95,8 @@ class PortPlayer final : public component::Component {
 
   // Of the cycle.
   std::optional<Duration> ahead_;  ///< our clock minus the recorded one
-  std::optional<Time> paused_;
+  bool pauses_ = false;
+  Time last_cycle_{};
   std::uint64_t played_ = 0;
   std::uint64_t late_ = 0;  ///< cycles in which the file was not read far enough
 };

@@ -312,7 +312,17 @@ SetupResult<void> ComponentSystem::Parts::start_threads() {
         });
   }
   watchdog = std::thread([this] { watch(); });
+  await_contexts();
   return {};
+}
+
+/// Before its thread runs it, a context has no time, and would activate components at the time 0.
+void ComponentSystem::Parts::await_contexts() {
+  const Time latest = platform::SteadyClock().now() + start_patience;
+  for (const auto& runner : runners) {
+    while (!runner->context.is_running() && !runner->ended && platform::SteadyClock().now() < latest)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 SetupResult<void> ComponentSystem::Parts::activate_all() {

@@ -130,6 +130,7 @@ struct ComponentSystem::Parts {
   [[nodiscard]] SetupResult<void> connect_all();
   [[nodiscard]] SetupResult<void> connect_one(std::size_t index);
   [[nodiscard]] SetupResult<void> start_threads();
+  void await_contexts();
   [[nodiscard]] SetupResult<void> activate_all();
   bool stop(Duration patience);
   void watch();

@@ -16,6 +16,7 @@
 #include "takt/app/system.hpp"
 #include "takt/component/error.hpp"
 #include "takt/component/port.hpp"
+#include "takt/platform/steady_clock.hpp"
 #include "takt/record/reader.hpp"
 
 using namespace takt;
@@ -259,16 +260,21 @@ std::string following(const std::string& source, const std::string& gain, const 
 }
 
 /// Each value's time and bits.
-std::vector<std::pair<Time, std::uint64_t>> answers_in(const std::string& path) {
+std::vector<std::pair<Time, std::uint64_t>> values_with_times_in(const std::string& path,
+                                                                 std::string_view topic) {
   std::vector<std::pair<Time, std::uint64_t>> answers;
   auto reader = record::Reader::open(path);
   if (!reader) FAIL(reader.error().message);
   while (const record::Record* record = reader->next().value()) {
     const auto& sample = std::get<record::SampleRecord>(*record);
-    if (sample.topic == "/ports/f.out")
+    if (sample.topic == topic)
       answers.emplace_back(sample.time, record::CdrReader(sample.message).number<std::uint64_t>());
   }
   return answers;
+}
+
+std::vector<std::pair<Time, std::uint64_t>> answers_in(const std::string& path) {
+  return values_with_times_in(path, "/ports/f.out");
 }
 
 void run(const std::string& json, Duration duration = std::chrono::seconds(2)) {
@@ -305,6 +311,7 @@ TEST_CASE("a component from its recording plays beside threads, and pauses with 
   auto made = make(following(R"("type": "Recording", "file": ")" + first + R"(")", "0.1", again));
   REQUIRE(made.has_value());
   ComponentSystem& system = *(*made)->system;
+  const Time before = platform::SteadyClock().now();
   REQUIRE(system.start().has_value());
   const auto answer = [&](const char* line) {
     CHECK(system.command(line, "test").starts_with(R"({"ok":true)"));
@@ -316,6 +323,10 @@ TEST_CASE("a component from its recording plays beside threads, and pauses with 
   const auto is_over = [&] { return played->written() == values && answers->written() > 0; };
   while (!is_over()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   REQUIRE(system.stop());
+  // Stamps are of the present.
+  const auto last = values_with_times_in(again, "/ports/a.all").back();
+  CHECK(last.first > before + std::chrono::milliseconds(200));
+  CHECK(last.first <= platform::SteadyClock().now());
   const auto found = answers_in(again);
   // A cycle of a machine that pauses gets several values, of which it reads the last.
   REQUIRE(!found.empty());
