@@ -10,6 +10,7 @@
 #include "takt/app/shared_ports.hpp"
 #include "takt/component/service.hpp"
 #include "takt/describe.hpp"
+#include "takt/platform/steady_clock.hpp"
 
 namespace takt::app {
 
