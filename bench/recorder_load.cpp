@@ -58,7 +58,7 @@ record::Metadata metadata() {
   return made;
 }
 
-/// A motion whose numbers do not repeat: nothing that a compressor finds, and a robot does not have.
+/// A motion whose numbers do not repeat, as those of a robot. Others would be compressed too well.
 double wave(double time, std::size_t joint) {
   const double slow = time * (0.1 + 0.01 * static_cast<double>(joint));
   return slow - static_cast<double>(static_cast<std::int64_t>(slow)) + 1e-7 * slow * slow;

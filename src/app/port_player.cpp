@@ -64,11 +64,12 @@ SetupResult<std::shared_ptr<PortPlayer>> PortPlayer::open(const std::string& nam
 
 SetupResult<void> PortPlayer::add_port(const record::SampleRecord& sample, std::string_view prefix) {
   const std::string name(sample.topic.substr(prefix.size()));
-  if (!component::is_valid_name(name) || ports_.size() == max_ports)
+  if (ports_.size() == max_ports)
     return fail(component::Errc::no_such_port,
-                fmt::format("{}: port {} of the component has no name of a port, or is beyond the {} that a "
-                            "recording may have",
-                            path_, ports_.size() + 1, max_ports));
+                fmt::format("{}: \"{}\" has more than {} ports", path_, this->name(), max_ports));
+  if (!component::is_valid_name(name))
+    return fail(component::Errc::no_such_port,
+                fmt::format("{}: the name of a port of \"{}\" is no name", path_, this->name()));
   auto out = component::OpaqueOutPort::create(*this, name, sample.schema);
   if (!out)
     return fail(out.error().error, fmt::format("{}: {}: {}", path_, sample.topic, out.error().message));

@@ -35,7 +35,8 @@ class PortPlayer final : public component::Component {
       .description = "Writes recorded values into out-ports."};
 
   /// Reads the whole file once, and makes the ports that the component of this name had. Errors: those of
-  /// record::Reader; component's no_such_port: the file has none of it.
+  /// record::Reader; shm's bad_schema; component's no_such_port: the file has no port of it, one without a
+  /// valid name, or too many.
   [[nodiscard]] static SetupResult<std::shared_ptr<PortPlayer>> open(const std::string& name,
                                                                      const std::string& path,
                                                                      record::Compression* compression);
@@ -74,8 +75,8 @@ class PortPlayer final : public component::Component {
   std::string path_;
   record::Compression* compression_;
   std::vector<Port> ports_;
-  Time first_{};  ///< stamp of the first value of any component
-  bool was_virtual_ = false;
+  Time first_{};              ///< stamp of the first value of any component
+  bool was_virtual_ = false;  ///< recorded in virtual time, whose stamps then stay
 
   // Of the reading side.
   std::optional<record::Reader> reader_;

@@ -340,6 +340,7 @@ SetupResult<void> ComponentSystem::Parts::activate_all() {
 
 SetupResult<void> ComponentSystem::start() {
   parts_->began = parts_->now();
+  parts_->began_unix = parts_->began + parts_->epoch();
   SetupResult<void> done = parts_->set_up();
   if (done) done = parts_->start_threads();
   if (done) done = parts_->activate_all();

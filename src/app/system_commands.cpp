@@ -223,7 +223,7 @@ class Commands {
             {"process", process.name},
             {"takt", TAKT_VERSION},
             {"pid", ::getpid()},
-            {"started", text_of(parts_->began + parts_->epoch())},
+            {"started", text_of(parts_->began_unix)},
             {"up_s", to_seconds(parts_->now() - parts_->began)},
             {"alive_s", to_seconds(process.alive)},
             {"status", state},

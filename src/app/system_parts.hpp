@@ -81,6 +81,7 @@ struct ComponentSystem::Parts {
   bool is_virtual = false;
   Time virtual_now{};
   Time began{};
+  Time began_unix{};
 
   std::mutex report_mutex;
   std::deque<std::string> reports;

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <system_error>
 #include <variant>
 
 #include "record/cdr.hpp"
+#include "takt/app/error.hpp"
 #include "takt/platform/steady_clock.hpp"
 #include "takt/record/error.hpp"
 #include "takt/shm/schema.hpp"
@@ -35,10 +38,26 @@ Duration epoch() {
   return std::chrono::duration_cast<Duration>(unix_time) - platform::SteadyClock().now().time_since_epoch();
 }
 
+/// So that damage is named before the drive.
+SetupResult<void> read_whole(const std::string& path) {
+  auto reader = open_recording(path);
+  if (!reader) return tl::unexpected<SetupError>(std::move(reader.error()));
+  for (;;) {
+    const auto found = reader->next();
+    if (!found) return tl::unexpected<SetupError>(found.error());
+    if (*found == nullptr) return {};
+  }
+}
+
 }  // namespace
 
 SetupResult<VehicleRecording> VehicleRecording::open(const std::string& path,
                                                      const robot::VehicleDescription& description) {
+  // It may be the one that is played.
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored))
+    return fail(record::Errc::cannot_open,
+                path + ": the file exists already: move it, or choose another name");
   record::Metadata metadata;
   metadata.robot = description.name;
   metadata.period = description.drive.client.telemetry.period;
@@ -78,6 +97,7 @@ SetupResult<std::string> VehicleRecording::finish() {
 }
 
 SetupResult<RecordedVehicle> RecordedVehicle::open(const std::string& path, Time start) {
+  if (auto whole = read_whole(path); !whole) return tl::unexpected<SetupError>(std::move(whole.error()));
   auto reader = open_recording(path);
   if (!reader) return tl::unexpected<SetupError>(std::move(reader.error()));
   RecordedVehicle vehicle(std::move(*reader));

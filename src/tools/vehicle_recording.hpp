@@ -43,7 +43,7 @@ struct VehicleCommand {
 /// One drive's recording. A thread writes it.
 class VehicleRecording {
  public:
-  /// Errors: those of record::Recorder::create().
+  /// Errors: those of record::Recorder::create(); app's recording_exists.
   [[nodiscard]] static SetupResult<VehicleRecording> open(const std::string& path,
                                                           const robot::VehicleDescription& description);
 
@@ -99,14 +99,14 @@ class RecordedChannel {
 /// payload it is silent.
 class RecordedVehicle {
  public:
-  /// The first payload is due at `start`. Errors: those of open_recording(); record's bad_message, without a
-  /// payload of a vehicle.
+  /// Reads the whole file once. The first payload is due at `start`. Errors: those of record::Reader;
+  /// record's bad_message: there is no payload of a vehicle.
   [[nodiscard]] static SetupResult<RecordedVehicle> open(const std::string& path, Time start);
 
   Status receive(std::span<const std::uint8_t> /*datagram*/, Time /*now*/) noexcept { return {}; }
   void recover() noexcept {}
   [[nodiscard]] Time next_send() const noexcept { return payload_.empty() ? Time::max() : due_; }
-  /// Writes the payload that is due, and reads the next one. A part of the file that is damaged ends it.
+  /// Writes the payload that is due, and reads the next one. If the file can no longer be read, it ends.
   [[nodiscard]] Result<std::size_t> poll(Time now, std::span<std::uint8_t> out);
 
  private:

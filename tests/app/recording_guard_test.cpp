@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/joint_mover.hpp"
+#include "app/port_player.hpp"
 #include "app/port_recorder.hpp"
 #include "app/robot_client.hpp"
 #include "support/rt_guard.hpp"
@@ -116,7 +117,7 @@ TEST_CASE("recording sensors, outputs, variables and ports, and logging, are rea
   CHECK(robot->finish()->logged->entries > 50);
 }
 
-TEST_CASE("the recorder of ports is real-time safe in its cycle") {
+TEST_CASE("the recorder of ports and the player are real-time safe in their cycles") {
   const ScratchFolder folder;
   auto source = std::make_shared<Source>("source");
   auto recorder = std::make_shared<PortRecorder>("recorder");
@@ -141,4 +142,19 @@ TEST_CASE("the recorder of ports is real-time safe in its cycle") {
   REQUIRE(finished.has_value());
   CHECK(finished->starts_with("recorded 100 values in "));
   CHECK(finished->ends_with(", 0 lost"));
+
+  auto player = PortPlayer::open("source", folder.file("run.mcap"), nullptr);
+  REQUIRE(player.has_value());
+  REQUIRE((*player)->begin(false).has_value());
+  component::ExecutionContext again({.name = "again", .period = PortRecorder::period});
+  REQUIRE(again.add(**player).has_value());
+  REQUIRE(again.start(Time{}).has_value());
+  REQUIRE(again.activate(**player).has_value());
+  {
+    test::RtGuard guard;
+    for (int i = 1; i <= 100; ++i) again.run_cycle(Time{} + i * PortRecorder::period, PortRecorder::period);
+    CHECK(guard.report() == "");
+  }
+  again.stop(Time{});
+  CHECK((*player)->finish().starts_with("played 100 values of "));
 }

@@ -109,6 +109,8 @@ class VariantTest(DriveTest):
         with open(script, "w") as file:
             file.write(f"0 1 0.2\n3 0 0\n{end} 0 0\n")
         for _ in range(5):
+            if "--record" in words and os.path.exists(words[-1]):
+                os.remove(words[-1])
             done = subprocess.run([TAKT, "drive", "--vehicle", self.vehicle_file(devices), "--twists", script, "--log", log, *words],
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
             if done.returncode == 0:
@@ -124,6 +126,19 @@ class VariantTest(DriveTest):
         x, _, heading = simulated[-1]
         self.assertGreater(x, 1)
         self.assertGreater(heading, 0.2)
+
+        # A recording is not overwritten, and a damaged one is not driven.
+        done = self.drive("--vehicle", self.vehicle_file("recorded:run.mcap"), "--record", recording)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("run.mcap: the file exists already", done.stderr)
+        with open(recording, "rb") as file:
+            whole = bytearray(file.read())
+        whole[len(whole) // 2] ^= 1
+        with open(os.path.join(self.folder, "damaged.mcap"), "wb") as file:
+            file.write(whole)
+        done = self.drive("--vehicle", self.vehicle_file("recorded:damaged.mcap"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("damaged.mcap: byte ", done.stderr)
 
         # It does not obey: its way is the recorded one. The end comes earlier, so that it is still heard.
         _, recorded = self.lap("recorded:run.mcap", 4, log)
