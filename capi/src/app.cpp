@@ -84,9 +84,6 @@ struct takt_robot {
 
 namespace {
 
-constexpr std::size_t options_required = offsetof(takt_robot_options, variables);
-constexpr std::size_t totals_required = offsetof(takt_robot_totals, logged);
-constexpr std::size_t state_required = sizeof(takt_robot_state);
 constexpr int default_priority = 80;
 
 Result<takt::rt::ThreadConfig> read_thread(const takt_robot_options& options) {
@@ -153,12 +150,10 @@ Status read_records(const takt_robot_options& options, app::RobotOptions& made) 
 }
 
 Result<app::RobotOptions> read_options(const takt_robot_options* options) {
-  takt_robot_options defaults;
-  takt_robot_options_init(&defaults);
-  const auto o = takt::capi::read_struct(options == nullptr ? &defaults : options, options_required);
+  const auto o = takt::capi::read_optional(options);
   if (!o) return fail(o.error());
   const auto is_flag = [](std::int32_t flag) { return flag == 0 || flag == 1; };
-  if (!is_flag(o->simulate) || !is_flag(o->overwrite)) return fail(Errc::bad_argument);
+  if (!is_flag(o->simulate) || !is_flag(o->overwrite) || o->reserved != 0) return fail(Errc::bad_argument);
   if (o->serve_at != nullptr && o->port != 0) return fail(Errc::bad_argument);
   if (o->buses == nullptr && o->bus_count != 0) return fail(Errc::null_pointer);
   auto thread = read_thread(*o);
@@ -195,10 +190,8 @@ void fetch_reports(takt_robot& robot) {
 
 takt::app::Robot& takt::capi::robot_of(takt_robot& handle) noexcept { return *handle.robot; }
 
-void takt_robot_options_init(takt_robot_options* options) {
-  if (options == nullptr) return;
-  *options = {};
-  options->struct_size = sizeof(takt_robot_options);
+void takt_robot_options_init(takt_robot_options* options, std::size_t size) {
+  takt::capi::init_struct(options, size);
 }
 
 std::int32_t takt_robot_create(const char* path, const takt_robot_options* options, takt_robot** robot,
@@ -253,7 +246,7 @@ void takt_robot_reset(takt_robot* robot) {
 
 std::int32_t takt_robot_get_state(const takt_robot* robot, takt_robot_state* state) {
   if (robot == nullptr || state == nullptr) return to_status(Errc::null_pointer);
-  if (Status status = check_size(state, state_required); !status) return to_status(status);
+  if (Status status = check_size(state); !status) return to_status(status);
   const auto read = robot->state.read();
   if (!read) return to_status(read.error());
   write_struct(state, *read);
@@ -304,16 +297,14 @@ std::int32_t takt_robot_log(takt_robot* robot, std::int32_t level, const char* s
   });
 }
 
-void takt_robot_totals_init(takt_robot_totals* totals) {
-  if (totals == nullptr) return;
-  *totals = {};
-  totals->struct_size = sizeof(takt_robot_totals);
+void takt_robot_totals_init(takt_robot_totals* totals, std::size_t size) {
+  takt::capi::init_struct(totals, size);
 }
 
 std::int32_t takt_robot_finish(takt_robot* robot, takt_robot_totals* totals, char* text, std::size_t size) {
   return guarded(text, size, [&]() -> Status {
     if (robot == nullptr) return fail(Errc::null_pointer);
-    if (Status status = check_size(totals, totals_required); !status) return status;
+    if (Status status = check_size(totals); !status) return status;
     const auto ended = robot->robot->finish();
     if (!ended) return refuse(ended.error(), text, size);
     takt_robot_totals made{};

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "error.hpp"
+#include "first_version.hpp"
 #include "takt.h"
 #include "takt/core/error.hpp"
 #include "takt/core/joint.hpp"
@@ -81,12 +82,28 @@ template <class Function>
 /// No structure of any version is larger; a larger struct_size was never initialised.
 inline constexpr std::size_t max_struct_size = 4096;
 
-/// Checks that this library can read or write a structure of this size. `required` is the size of the
-/// required fields of its first version. NULL passes. Errors: wrong_struct_size.
+/// Sets the caller's structure of `size` bytes to `defaults`, and what this library does not know of it to zero.
+/// Writes at most `size` bytes. Does nothing for NULL. An impossible size gives a struct_size that check_size()
+/// rejects.
 template <class Struct>
-[[nodiscard]] Status check_size(const Struct* structure, std::size_t required) noexcept {
+void init_struct(Struct* to, std::size_t size, Struct defaults = {}) noexcept {
+  if (to == nullptr || size < sizeof to->struct_size) return;
+  if (size > max_struct_size) {
+    to->struct_size = 0;
+    return;
+  }
+  defaults.struct_size = static_cast<std::uint32_t>(size);
+  const std::size_t known = std::min(size, sizeof(Struct));
+  std::memcpy(to, &defaults, known);
+  std::memset(reinterpret_cast<unsigned char*>(to) + known, 0, size - known);
+}
+
+/// Checks that this library can read or write the caller's structure. NULL passes. Errors: wrong_struct_size.
+template <class Struct>
+[[nodiscard]] Status check_size(const Struct* structure) noexcept {
+  static_assert(first_version<Struct> != 0);
   if (structure == nullptr) return {};
-  if (structure->struct_size < required || structure->struct_size > max_struct_size) {
+  if (structure->struct_size < first_version<Struct> || structure->struct_size > max_struct_size) {
     return fail(Errc::wrong_struct_size);
   }
   return {};
@@ -95,9 +112,9 @@ template <class Struct>
 /// Copies the caller's structure. Fields beyond struct_size get their default, zero. Fields that this library
 /// does not know must be zero. Errors: null_pointer, wrong_struct_size.
 template <class Struct>
-[[nodiscard]] Result<Struct> read_struct(const Struct* from, std::size_t required) noexcept {
+[[nodiscard]] Result<Struct> read_struct(const Struct* from) noexcept {
   if (from == nullptr) return fail(Errc::null_pointer);
-  if (Status status = check_size(from, required); !status) return fail(status.error());
+  if (Status status = check_size(from); !status) return fail(status.error());
   const std::span bytes(reinterpret_cast<const unsigned char*>(from), from->struct_size);
   const std::size_t known = std::min(bytes.size(), sizeof(Struct));
   const auto is_set = [](unsigned char byte) { return byte != 0; };
@@ -109,13 +126,11 @@ template <class Struct>
   return value;
 }
 
-/// Checks that the caller's memory can hold an object. Errors: null_pointer, buffer_too_small, misaligned.
-[[nodiscard]] inline Status check_memory(const void* memory, std::size_t size, std::size_t needed,
-                                         std::size_t alignment) noexcept {
-  if (memory == nullptr) return fail(Errc::null_pointer);
-  if (size < needed) return fail(Errc::buffer_too_small);
-  if (reinterpret_cast<std::uintptr_t>(memory) % alignment != 0) return fail(Errc::misaligned);
-  return {};
+/// The same; NULL gives the defaults.
+template <class Struct>
+[[nodiscard]] Result<Struct> read_optional(const Struct* from, const Struct& defaults = {}) noexcept {
+  if (from == nullptr) return defaults;
+  return read_struct(from);
 }
 
 /// Writes the fields that the caller's structure holds, except struct_size. Does nothing for NULL. Call
@@ -125,6 +140,15 @@ void write_struct(Struct* to, Struct value) noexcept {
   if (to == nullptr) return;
   value.struct_size = to->struct_size;
   std::memcpy(to, &value, std::min<std::size_t>(to->struct_size, sizeof(Struct)));
+}
+
+/// Checks that the caller's memory can hold an object. Errors: null_pointer, buffer_too_small, misaligned.
+[[nodiscard]] inline Status check_memory(const void* memory, std::size_t size, std::size_t needed,
+                                         std::size_t alignment) noexcept {
+  if (memory == nullptr) return fail(Errc::null_pointer);
+  if (size < needed) return fail(Errc::buffer_too_small);
+  if (reinterpret_cast<std::uintptr_t>(memory) % alignment != 0) return fail(Errc::misaligned);
+  return {};
 }
 
 /// Converts the time of a C structure to the seconds of a formula.
@@ -152,9 +176,6 @@ void write_struct(Struct* to, Struct value) noexcept {
 
 /// Checks the pointer to the positions and the numbers of waypoints and joints. Ignores the times.
 [[nodiscard]] Status check_shape(const takt_waypoints& waypoints) noexcept;
-
-/// The required fields of a takt_waypoints.
-inline constexpr std::size_t waypoints_required = offsetof(takt_waypoints, velocities);
 
 [[nodiscard]] Status check_limits(const takt_joint_limits& limits) noexcept;
 [[nodiscard]] JointLimits to_joint_limits(const takt_joint_limits& limits) noexcept;

@@ -59,16 +59,12 @@ std::string to_lines(const takt::dbc::Database& database) {
 
 }  // namespace
 
-void takt_dbc_message_init(takt_dbc_message* message) {
-  if (message == nullptr) return;
-  *message = {};
-  message->struct_size = sizeof(takt_dbc_message);
+void takt_dbc_message_init(takt_dbc_message* message, std::size_t size) {
+  takt::capi::init_struct(message, size);
 }
 
-void takt_dbc_signal_init(takt_dbc_signal* signal) {
-  if (signal == nullptr) return;
-  *signal = {};
-  signal->struct_size = sizeof(takt_dbc_signal);
+void takt_dbc_signal_init(takt_dbc_signal* signal, std::size_t size) {
+  takt::capi::init_struct(signal, size);
 }
 
 std::int32_t takt_dbc_create(const char* text, std::size_t bytes, std::int32_t strict, char* why,
@@ -101,8 +97,7 @@ std::int32_t takt_dbc_describe_message(const takt_dbc* dbc, std::size_t message,
   const auto found = find(dbc, message);
   if (!found) return to_status(found.error());
   if (description == nullptr) return to_status(Errc::null_pointer);
-  if (const Status size = check_size(description, offsetof(takt_dbc_message, extended)); !size)
-    return to_status(size);
+  if (const Status size = check_size(description); !size) return to_status(size);
   const takt::dbc::Message& said = (*found)->description();
   takt_dbc_message out{};
   out.id = said.id;
@@ -124,8 +119,7 @@ std::int32_t takt_dbc_describe_signal(const takt_dbc* dbc, std::size_t message, 
   if (!found) return to_status(found.error());
   if (signal >= (*found)->signal_count()) return to_status(Errc::bad_argument);
   if (description == nullptr) return to_status(Errc::null_pointer);
-  if (const Status size = check_size(description, offsetof(takt_dbc_signal, is_selector)); !size)
-    return to_status(size);
+  if (const Status size = check_size(description); !size) return to_status(size);
   const takt::dbc::Signal& said = (*found)->description().signals[signal];
   takt_dbc_signal out{};
   out.is_selector = said.is_selector ? 1 : 0;

@@ -37,7 +37,7 @@ static_assert(TAKT_CHANNEL_MAX_HANDSHAKE == takt::capi::ClientChannel::max_hands
 Result<secure::SecurityLimits> read_limits(const takt_channel_limits* limits) noexcept {
   secure::SecurityLimits out;
   if (limits == nullptr) return out;
-  const auto read = takt::capi::read_struct(limits, offsetof(takt_channel_limits, age_ns));
+  const auto read = takt::capi::read_struct(limits);
   if (!read) return fail(read.error());
   if (read->reserved != 0) return fail(Errc::bad_argument);
   const auto put = [](Duration& to, std::int64_t nanoseconds) {
@@ -70,10 +70,8 @@ std::int32_t put(const Result<std::size_t>& size, std::size_t* bytes) noexcept {
 
 }  // namespace
 
-void takt_channel_limits_init(takt_channel_limits* limits) {
-  if (limits == nullptr) return;
-  *limits = {};
-  limits->struct_size = sizeof(takt_channel_limits);
+void takt_channel_limits_init(takt_channel_limits* limits, std::size_t size) {
+  takt::capi::init_struct(limits, size);
 }
 
 std::int32_t takt_channel_create_plain(takt_channel** channel) {

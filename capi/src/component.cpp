@@ -44,11 +44,9 @@ struct takt_connection {
 
 namespace {
 
-/// The fields of a type without which nothing can be made.
-constexpr std::size_t type_required = offsetof(takt_component_type, create);
-
 [[nodiscard]] Result<takt_component_type> read_type(const takt_component_type* type) noexcept {
-  auto read = takt::capi::read_struct(type, type_required);
+  auto read = takt::capi::read_struct(type);
+  if (read && read->reserved != 0) return fail(Errc::bad_argument);
   if (read && (read->type == nullptr || !component::is_valid_name(read->type)))
     return fail(component::Errc::bad_name);
   return read;
@@ -140,10 +138,8 @@ template <class Request>
 
 // ---- components ----
 
-void takt_component_type_init(takt_component_type* type) {
-  if (type == nullptr) return;
-  *type = {};
-  type->struct_size = sizeof *type;
+void takt_component_type_init(takt_component_type* type, std::size_t size) {
+  takt::capi::init_struct(type, size);
 }
 
 int32_t takt_component_create(const takt_component_type* type, const char* name, void* user,

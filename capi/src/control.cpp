@@ -98,7 +98,7 @@ PidGains gains_of(const takt_pid_gains& gains) noexcept {
 
 /// Makes a PID from the caller's gains.
 Result<AnyPid> read_pid(const takt_pid_gains* gains) noexcept {
-  const auto known = read_struct(gains, sizeof(takt_pid_gains));
+  const auto known = read_struct(gains);
   if (!known) return fail(known.error());
   return make_pid(known->form, gains_of(*known));
 }
@@ -173,23 +173,15 @@ std::int32_t transmit(const takt_transmission* transmission, std::size_t size, c
 
 // ---- PID ----
 
-void takt_pid_gains_init(takt_pid_gains* gains) {
-  if (gains == nullptr) return;
+void takt_pid_gains_init(takt_pid_gains* gains, std::size_t size) {
   const PidGains none;
-  *gains = {sizeof *gains,
-            TAKT_PID_TAKT,
-            0,
-            0,
-            0,
-            none.setpoint_weight,
-            0,
-            0,
-            0,
-            0,
-            none.integral_min,
-            none.integral_max,
-            none.output_min,
-            none.output_max};
+  takt_pid_gains made{};
+  made.setpoint_weight = none.setpoint_weight;
+  made.integral_min = none.integral_min;
+  made.integral_max = none.integral_max;
+  made.output_min = none.output_min;
+  made.output_max = none.output_max;
+  takt::capi::init_struct(gains, size, made);
 }
 
 std::int32_t takt_pid_create(const takt_pid_gains* gains, takt_pid** pid) {
@@ -237,7 +229,7 @@ std::int32_t takt_pid_follow(takt_pid* pid, double output, double setpoint, doub
 
 std::int32_t takt_pid_change(takt_pid* pid, const takt_pid_gains* gains, double setpoint, double measured) {
   if (pid == nullptr) return to_status(Errc::null_pointer);
-  const auto g = read_struct(gains, sizeof(takt_pid_gains));
+  const auto g = read_struct(gains);
   if (!g) return to_status(g.error());
   if (g->form != static_cast<std::int32_t>(pid->pid.index())) return to_status(Errc::bad_argument);
   return to_status(
@@ -284,24 +276,17 @@ std::int32_t takt_joint_limiter_toward_velocity(takt_joint_limiter* limiter, dou
 
 // ---- rate limiter ----
 
-void takt_rate_limits_init(takt_rate_limits* limits) {
-  if (limits == nullptr) return;
+void takt_rate_limits_init(takt_rate_limits* limits, std::size_t size) {
   const takt::control::RateLimiter::Limits none;
-  *limits = {sizeof *limits,
-             0,
-             none.min,
-             none.max,
-             none.forward_acceleration,
-             none.forward_braking,
-             none.reverse_acceleration,
-             none.reverse_braking,
-             none.second};
+  takt::capi::init_struct(limits, size,
+                          {0, 0, none.min, none.max, none.forward_acceleration, none.forward_braking,
+                           none.reverse_acceleration, none.reverse_braking, none.second});
 }
 
 std::int32_t takt_rate_limiter_create(const takt_rate_limits* limits, takt_rate_limiter** limiter) {
   return guarded([&]() -> Status {
     if (limiter == nullptr) return fail(Errc::null_pointer);
-    const auto l = read_struct(limits, sizeof(takt_rate_limits));
+    const auto l = read_struct(limits);
     if (!l) return fail(l.error());
     if (l->reserved != 0) return fail(Errc::bad_argument);
     auto made = takt::control::RateLimiter::make({l->min, l->max, l->forward_acceleration, l->forward_braking,

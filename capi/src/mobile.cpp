@@ -141,17 +141,19 @@ std::int32_t takt_omni_rates(const takt_omni_wheel* wheels, std::size_t count, c
 
 // ---- odometry ----
 
-void takt_odometry_options_init(takt_odometry_options* options) {
-  if (options == nullptr) return;
-  *options = {sizeof *options, 0, 500'000'000, 0, 0, 0, 0};
+namespace {
+
+constexpr takt_odometry_options usual_odometry{0, 0, 500'000'000, 0, 0, 0, 0};
+
+}  // namespace
+
+void takt_odometry_options_init(takt_odometry_options* options, std::size_t size) {
+  takt::capi::init_struct(options, size, usual_odometry);
 }
 
 Result<mobile::Odometry::Configuration> takt::capi::to_configuration(
     const takt_odometry_options* options) noexcept {
-  takt_odometry_options usual;
-  takt_odometry_options_init(&usual);
-  const auto o = read_struct(options != nullptr ? options : &usual,
-                             offsetof(takt_odometry_options, forward_per_distance));
+  const auto o = read_optional(options, usual_odometry);
   if (!o) return fail(o.error());
   if (o->reserved != 0) return fail(Errc::bad_argument);
   return mobile::Odometry::Configuration{
@@ -199,20 +201,19 @@ std::int32_t takt_odometry_get(const takt_odometry* odometry, takt_pose* pose, d
 
 // ---- twist law ----
 
-void takt_twist_law_options_init(takt_twist_law_options* options) {
-  if (options == nullptr) return;
+void takt_twist_law_options_init(takt_twist_law_options* options, std::size_t size) {
   const TwistLaw::Configuration usual;
-  *options = {};
-  options->struct_size = sizeof *options;
-  options->command_threshold = usual.command_threshold;
-  options->measured_threshold = usual.measured_threshold;
-  options->standstill = usual.standstill;
-  options->hysteresis = usual.hysteresis;
-  options->holding_brake = usual.holding_brake;
+  takt_twist_law_options made{};
+  made.command_threshold = usual.command_threshold;
+  made.measured_threshold = usual.measured_threshold;
+  made.standstill = usual.standstill;
+  made.hysteresis = usual.hysteresis;
+  made.holding_brake = usual.holding_brake;
+  takt::capi::init_struct(options, size, made);
 }
 
 Result<TwistLaw::Configuration> takt::capi::to_configuration(const takt_twist_law_options* options) noexcept {
-  const auto o = read_struct(options, sizeof(takt_twist_law_options));
+  const auto o = read_struct(options);
   if (!o) return fail(o.error());
   if (o->reserved != 0) return fail(Errc::bad_argument);
   const auto gains = [](const double(&pid)[3]) {

@@ -25,7 +25,6 @@ using takt::Status;
 using takt::capi::check_size;
 using takt::capi::Errc;
 using takt::capi::guarded;
-using takt::capi::read_struct;
 using takt::capi::to_status;
 using takt::capi::write_struct;
 
@@ -51,10 +50,6 @@ struct takt_motion_client {
 
 namespace {
 
-constexpr std::size_t client_options_required = sizeof(takt_motion_client_options);
-constexpr std::size_t motion_options_required = offsetof(takt_motion_options, at_end);
-constexpr std::size_t reply_required = sizeof(takt_reply);
-constexpr std::size_t robot_state_required = sizeof(takt_robot_state);
 constexpr Duration default_timeout = std::chrono::seconds(5);
 constexpr Duration default_hold = std::chrono::milliseconds(100);
 
@@ -77,7 +72,6 @@ void copy_text(std::string_view text, char (&to)[Size]) noexcept {
 
 takt_reply empty_reply() noexcept {
   takt_reply reply{};
-  reply.struct_size = sizeof reply;
   reply.duration_ns = -1;
   reply.time_ns = -1;
   reply.value = std::numeric_limits<double>::quiet_NaN();
@@ -151,6 +145,12 @@ Result<motion::JointSelection> read_selection(const takt_motion_options& options
     selection.names.emplace_back(options.joint_names[j]);
   }
   return selection;
+}
+
+Result<takt_motion_options> read_motion(const takt_motion_options* options) noexcept {
+  const auto read = takt::capi::read_struct(options);
+  if (read && read->reserved != 0) return fail(Errc::bad_argument);
+  return read;
 }
 
 template <class Choice>
@@ -303,44 +303,34 @@ std::uint32_t saturated(std::uint64_t value) noexcept {
 
 }  // namespace
 
-void takt_motion_client_options_init(takt_motion_client_options* options) {
-  if (options == nullptr) return;
-  *options = {};
-  options->struct_size = sizeof *options;
+void takt_motion_client_options_init(takt_motion_client_options* options, std::size_t size) {
+  takt::capi::init_struct(options, size);
 }
 
-void takt_motion_options_init(takt_motion_options* options) {
-  if (options == nullptr) return;
-  *options = {};
-  options->struct_size = sizeof *options;
+void takt_motion_options_init(takt_motion_options* options, std::size_t size) {
+  takt::capi::init_struct(options, size);
 }
 
-void takt_reply_init(takt_reply* reply) {
-  if (reply != nullptr) *reply = empty_reply();
+void takt_reply_init(takt_reply* reply, std::size_t size) {
+  takt::capi::init_struct(reply, size, empty_reply());
 }
 
-void takt_robot_state_init(takt_robot_state* state) {
-  if (state == nullptr) return;
-  *state = {};
-  state->struct_size = sizeof *state;
+void takt_robot_state_init(takt_robot_state* state, std::size_t size) {
+  takt::capi::init_struct(state, size);
 }
 
 std::int32_t takt_motion_client_connect(const takt_motion_client_options* options,
                                         takt_motion_client** client) {
   return guarded([&]() -> Status {
     if (client == nullptr) return fail(Errc::null_pointer);
-    takt_motion_client_options wanted{};
-    if (options != nullptr) {
-      const auto read = read_struct(options, client_options_required);
-      if (!read) return fail(read.error());
-      wanted = *read;
-    }
-    if (wanted.port > std::numeric_limits<std::uint16_t>::max()) return fail(Errc::bad_argument);
-    const auto port = wanted.port == 0 ? motion::default_port : static_cast<std::uint16_t>(wanted.port);
-    const Duration timeout = wanted.timeout_ns == 0 ? default_timeout : time_limit(wanted.timeout_ns);
+    const auto wanted = takt::capi::read_optional(options);
+    if (!wanted) return fail(wanted.error());
+    if (wanted->port > std::numeric_limits<std::uint16_t>::max()) return fail(Errc::bad_argument);
+    const auto port = wanted->port == 0 ? motion::default_port : static_cast<std::uint16_t>(wanted->port);
+    const Duration timeout = wanted->timeout_ns == 0 ? default_timeout : time_limit(wanted->timeout_ns);
 
-    auto stream =
-        takt::platform::TcpStream::connect(wanted.host == nullptr ? "127.0.0.1" : wanted.host, port, timeout);
+    auto stream = takt::platform::TcpStream::connect(wanted->host == nullptr ? "127.0.0.1" : wanted->host,
+                                                     port, timeout);
     if (!stream) return fail(stream.error().error);
     auto made =
         std::make_unique<takt_motion_client>(takt_motion_client{{*std::move(stream), {}}, {}, timeout});
@@ -370,10 +360,10 @@ std::int32_t takt_motion_client_trajectory(takt_motion_client* client, const tak
                                            const takt_waypoints* waypoints, takt_reply* reply) {
   return guarded([&]() -> Status {
     if (client == nullptr) return fail(Errc::null_pointer);
-    if (Status status = check_size(reply, reply_required); !status) return status;
-    const auto wanted = read_struct(options, motion_options_required);
+    if (Status status = check_size(reply); !status) return status;
+    const auto wanted = read_motion(options);
     if (!wanted) return fail(wanted.error());
-    const auto from = read_struct(waypoints, takt::capi::waypoints_required);
+    const auto from = read_struct(waypoints);
     if (!from) return fail(from.error());
     auto message = read_trajectory(*wanted, *from, client->robot);
     if (!message) return fail(message.error());
@@ -386,9 +376,9 @@ std::int32_t takt_motion_client_move(takt_motion_client* client, const takt_moti
                                      takt_reply* reply) {
   return guarded([&]() -> Status {
     if (client == nullptr) return fail(Errc::null_pointer);
-    if (Status status = check_size(reply, reply_required); !status) return status;
+    if (Status status = check_size(reply); !status) return status;
     if (Status status = check_joints(joints); !status) return status;
-    const auto wanted = read_struct(options, motion_options_required);
+    const auto wanted = read_motion(options);
     if (!wanted) return fail(wanted.error());
     if (wanted->start_ns != 0) return fail(Errc::bad_argument);
     auto targets = read_numbers(positions, joints);
@@ -406,9 +396,9 @@ std::int32_t takt_motion_client_setpoint(takt_motion_client* client, const takt_
                                          std::size_t joints, std::int64_t hold_ns, takt_reply* reply) {
   return guarded([&]() -> Status {
     if (client == nullptr) return fail(Errc::null_pointer);
-    if (Status status = check_size(reply, reply_required); !status) return status;
+    if (Status status = check_size(reply); !status) return status;
     if (Status status = check_joints(joints); !status) return status;
-    const auto wanted = read_struct(options, motion_options_required);
+    const auto wanted = read_motion(options);
     if (!wanted) return fail(wanted.error());
     auto selection = read_selection(*wanted, joints);
     if (!selection) return fail(selection.error());
@@ -453,7 +443,7 @@ std::int32_t takt_motion_client_wait(takt_motion_client* client, std::uint64_t g
                                      takt_reply* reply) {
   return guarded([&]() -> Status {
     if (client == nullptr) return fail(Errc::null_pointer);
-    if (Status status = check_size(reply, reply_required); !status) return status;
+    if (Status status = check_size(reply); !status) return status;
     const auto result = client->connection.result(goal, time_limit(timeout_ns));
     if (!result) return fail(error_of(result.error()));
     write_struct(reply, to_reply(result->why, result->state, goal));
@@ -480,7 +470,7 @@ std::int32_t takt_motion_client_state(takt_motion_client* client, takt_robot_sta
                                       double* references, double* measured) {
   return guarded([&]() -> Status {
     if (client == nullptr) return fail(Errc::null_pointer);
-    if (Status status = check_size(state, robot_state_required); !status) return status;
+    if (Status status = check_size(state); !status) return status;
     if (joints != takt_motion_client_joints(client)) return fail(takt::trajectory::Errc::wrong_size);
     const auto now = client->connection.state(client->timeout);
     if (!now) return fail(error_of(now.error()));

@@ -54,8 +54,6 @@ struct takt_recording {
 
 namespace {
 
-constexpr std::size_t recorder_options_required = sizeof(takt_recorder_options);
-constexpr std::size_t record_required = sizeof(takt_record);
 constexpr std::int64_t default_period_ns = 1'000'000;
 constexpr std::int32_t robot_states = TAKT_ROBOT_DOWN + 1;
 
@@ -164,20 +162,15 @@ class ToC {
 
 // ---- writing ----
 
-void takt_recorder_options_init(takt_recorder_options* options) {
-  if (options == nullptr) return;
-  *options = {};
-  options->struct_size = sizeof(takt_recorder_options);
+void takt_recorder_options_init(takt_recorder_options* options, std::size_t size) {
+  takt::capi::init_struct(options, size);
 }
 
 std::int32_t takt_recorder_create(const char* path, const takt_recorder_options* options,
                                   takt_recorder** recorder, char* text, std::size_t size) {
   return guarded(text, size, [&]() -> Status {
     if (path == nullptr || recorder == nullptr) return fail(Errc::null_pointer);
-    takt_recorder_options defaults;
-    takt_recorder_options_init(&defaults);
-    const auto chosen =
-        takt::capi::read_struct(options != nullptr ? options : &defaults, recorder_options_required);
+    const auto chosen = takt::capi::read_optional(options);
     if (!chosen) return fail(chosen.error());
     if ((chosen->uncompressed != 0 && chosen->uncompressed != 1) || chosen->rotate_after_ns < 0)
       return fail(Errc::bad_argument);
@@ -256,11 +249,7 @@ void takt_recorder_destroy(takt_recorder* recorder) { delete recorder; }
 
 // ---- reading ----
 
-void takt_record_init(takt_record* record) {
-  if (record == nullptr) return;
-  *record = {};
-  record->struct_size = sizeof(takt_record);
-}
+void takt_record_init(takt_record* record, std::size_t size) { takt::capi::init_struct(record, size); }
 
 std::int32_t takt_recording_open(const char* path, takt_recording** recording, char* text, std::size_t size) {
   return guarded(text, size, [&]() -> Status {
@@ -285,7 +274,7 @@ std::int32_t takt_recording_next(takt_recording* recording, takt_record* record,
                                  std::size_t size) {
   return guarded(text, size, [&]() -> Status {
     if (recording == nullptr || record == nullptr) return fail(Errc::null_pointer);
-    if (Status status = check_size(record, record_required); !status) return status;
+    if (Status status = check_size(record); !status) return status;
     takt_record made{};
     made.name = "";
     while (true) {

@@ -29,9 +29,6 @@ using takt::capi::write_text;
 
 namespace {
 
-constexpr std::size_t replay_options_required = sizeof(takt_replay_options);
-constexpr std::size_t replay_result_required = sizeof(takt_replay_result);
-
 [[nodiscard]] SetupResult<std::vector<record::Reader>> open_all(const std::vector<std::string>& files) {
   std::vector<record::Reader> opened;
   for (const std::string& file : files) {
@@ -89,27 +86,20 @@ constexpr std::size_t replay_result_required = sizeof(takt_replay_result);
 
 }  // namespace
 
-void takt_replay_options_init(takt_replay_options* options) {
-  if (options == nullptr) return;
-  *options = {};
-  options->struct_size = sizeof(takt_replay_options);
+void takt_replay_options_init(takt_replay_options* options, std::size_t size) {
+  takt::capi::init_struct(options, size);
 }
 
-void takt_replay_result_init(takt_replay_result* result) {
-  if (result == nullptr) return;
-  *result = {};
-  result->struct_size = sizeof(takt_replay_result);
+void takt_replay_result_init(takt_replay_result* result, std::size_t size) {
+  takt::capi::init_struct(result, size);
 }
 
 std::int32_t takt_replay(const char* path, const takt_replay_options* options, takt_replay_result* result,
                          char* text, std::size_t size) {
   return guarded(text, size, [&]() -> Status {
     if (path == nullptr) return fail(Errc::null_pointer);
-    if (Status status = check_size(result, replay_result_required); !status) return status;
-    takt_replay_options defaults;
-    takt_replay_options_init(&defaults);
-    const auto chosen =
-        takt::capi::read_struct(options != nullptr ? options : &defaults, replay_options_required);
+    if (Status status = check_size(result); !status) return status;
+    const auto chosen = takt::capi::read_optional(options);
     if (!chosen) return fail(chosen.error());
     auto replaying = read_options(*chosen);
     if (!replaying) return fail(replaying.error());

@@ -112,11 +112,8 @@ std::int32_t get_interface(takt_resources* resources, const char* name,
   });
 }
 
-/// The fields of a type without which no controller can be made.
-constexpr std::size_t controller_type_required = offsetof(takt_controller_type, activate);
-
 Result<takt_controller_type> read_type(const takt_controller_type* type) noexcept {
-  auto read = takt::capi::read_struct(type, controller_type_required);
+  auto read = takt::capi::read_struct(type);
   if (!read) return read;
   if (read->configure == nullptr) return fail(Errc::null_pointer);
   if (read->works_in_stop != 0 && read->works_in_stop != 1) return fail(Errc::bad_argument);
@@ -138,10 +135,8 @@ Result<robot::ControllerConfig> config_of(const takt_placement* placement) {
 
 }  // namespace
 
-void takt_controller_type_init(takt_controller_type* type) {
-  if (type == nullptr) return;
-  *type = {};
-  type->struct_size = sizeof *type;
+void takt_controller_type_init(takt_controller_type* type, std::size_t size) {
+  takt::capi::init_struct(type, size);
 }
 
 std::int32_t takt_resources_state(takt_resources* resources, const char* name, takt_state** state) {

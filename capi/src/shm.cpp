@@ -173,6 +173,7 @@ Result<std::vector<shm::Declaration>> read_exchanges(const takt_exchange* exchan
 Result<shm::JointSafety> read_safety(const takt_joint_safety& safety) {
   if (safety.behaviour != TAKT_SAFE_HOLD && safety.behaviour != TAKT_SAFE_RELEASE)
     return fail(Errc::bad_argument);
+  if (safety.reserved != 0) return fail(Errc::bad_argument);
   return shm::JointSafety{static_cast<takt::SafeBehaviour>(safety.behaviour), safety.position, safety.speed};
 }
 
@@ -188,6 +189,7 @@ takt_joint_reference to_c(const shm::JointReference& reference) noexcept {
 Result<shm::JointReference> from_c(const takt_joint_reference& reference) noexcept {
   if (reference.mode < TAKT_JOINT_MODE_OFF || reference.mode > TAKT_JOINT_MODE_EFFORT)
     return fail(shm::Errc::unknown_mode);
+  if (reference.reserved != 0) return fail(Errc::bad_argument);
   return shm::JointReference{{reference.position, reference.velocity, reference.acceleration},
                              reference.effort,
                              static_cast<shm::JointMode>(reference.mode)};

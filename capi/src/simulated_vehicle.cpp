@@ -75,16 +75,14 @@ void takt_simulated_vehicle_recover(takt_simulated_vehicle* simulated) {
   if (simulated != nullptr) simulated->vehicle.recover();
 }
 
-void takt_vehicle_faults_init(takt_vehicle_faults* faults) {
-  if (faults == nullptr) return;
-  *faults = {};
-  faults->struct_size = sizeof(takt_vehicle_faults);
+void takt_vehicle_faults_init(takt_vehicle_faults* faults, std::size_t size) {
+  takt::capi::init_struct(faults, size);
 }
 
 std::int32_t takt_simulated_vehicle_set_faults(takt_simulated_vehicle* simulated,
                                                const takt_vehicle_faults* faults) {
   if (simulated == nullptr) return to_status(Errc::null_pointer);
-  const auto f = takt::capi::read_struct(faults, sizeof(takt_vehicle_faults));
+  const auto f = takt::capi::read_struct(faults);
   if (!f) return to_status(f.error());
   const bool shares = std::ranges::all_of(std::array{f->lost, f->corrupt, f->wrong_length},
                                           [](double share) { return share >= 0 && share <= 1; });
@@ -99,17 +97,14 @@ std::int32_t takt_simulated_vehicle_set_faults(takt_simulated_vehicle* simulated
   return TAKT_OK;
 }
 
-void takt_simulated_vehicle_state_init(takt_simulated_vehicle_state* state) {
-  if (state == nullptr) return;
-  *state = {};
-  state->struct_size = sizeof(takt_simulated_vehicle_state);
+void takt_simulated_vehicle_state_init(takt_simulated_vehicle_state* state, std::size_t size) {
+  takt::capi::init_struct(state, size);
 }
 
 std::int32_t takt_simulated_vehicle_get_state(const takt_simulated_vehicle* simulated,
                                               takt_simulated_vehicle_state* state) {
   if (simulated == nullptr || state == nullptr) return to_status(Errc::null_pointer);
-  if (const Status size = takt::capi::check_size(state, offsetof(takt_simulated_vehicle_state, held)); !size)
-    return to_status(size);
+  if (const Status size = takt::capi::check_size(state); !size) return to_status(size);
   const sim::VehicleController& controller = simulated->vehicle.controller();
   const sim::VehiclePlant& plant = controller.plant();
   const takt::mobile::Twist twist = plant.twist();

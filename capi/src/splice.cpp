@@ -21,19 +21,14 @@ using takt::capi::seconds;
 
 namespace {
 
-/// The sizes of the required fields in the first version of these structures.
-constexpr std::size_t splice_required = sizeof(takt_splice);
-constexpr std::size_t splice_options_required = offsetof(takt_splice_options, joints);
-
 Status make_splice(const takt_trajectory* running, const takt_trajectory* next,
                    const takt_splice_options* options, const takt_joint_limits* limits, std::size_t joints,
                    takt_splice* splice, takt_violation* violation, takt_trajectory** result) {
   if (next == nullptr || result == nullptr) return fail(Errc::null_pointer);
-  for (const Status& status : {takt::capi::check_size(splice, splice_required),
-                               takt::capi::check_size(violation, takt::capi::violation_required)}) {
+  for (const Status& status : {takt::capi::check_size(splice), takt::capi::check_size(violation)}) {
     if (!status) return status;
   }
-  const auto how = takt::capi::read_struct(options, splice_options_required);
+  const auto how = takt::capi::read_struct(options);
   if (!how) return fail(how.error());
   if (how->reserved != 0) return fail(Errc::bad_argument);
   const auto all = takt::capi::read_limits(running, limits, joints);
@@ -54,8 +49,7 @@ Status make_stop(const takt_trajectory* trajectory, std::int64_t at_ns, const ta
                  std::size_t joints, std::int32_t* fits, takt_violation* violation,
                  takt_trajectory** result) {
   if (result == nullptr) return fail(Errc::null_pointer);
-  if (Status status = takt::capi::check_size(violation, takt::capi::violation_required); !status)
-    return status;
+  if (Status status = takt::capi::check_size(violation); !status) return status;
   const auto all = takt::capi::read_limits(trajectory, limits, joints);
   if (!all) return fail(all.error());
   auto stopped = takt::trajectory::stop_each(trajectory->motion, seconds(at_ns), all->span());
@@ -68,17 +62,11 @@ Status make_stop(const takt_trajectory* trajectory, std::int64_t at_ns, const ta
 
 }  // namespace
 
-void takt_splice_options_init(takt_splice_options* options) {
-  if (options == nullptr) return;
-  *options = {};
-  options->struct_size = sizeof *options;
+void takt_splice_options_init(takt_splice_options* options, std::size_t size) {
+  takt::capi::init_struct(options, size);
 }
 
-void takt_splice_init(takt_splice* splice) {
-  if (splice == nullptr) return;
-  *splice = {};
-  splice->struct_size = sizeof *splice;
-}
+void takt_splice_init(takt_splice* splice, std::size_t size) { takt::capi::init_struct(splice, size); }
 
 std::int32_t takt_trajectory_select(const takt_trajectory* trajectory, const std::size_t* selected,
                                     std::size_t count, takt_trajectory** result) {

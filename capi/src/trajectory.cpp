@@ -95,7 +95,6 @@ namespace {
 
 using takt::capi::LimitsOfAll;
 using takt::capi::read_limits;
-using takt::capi::violation_required;
 
 takt::motion::Errc reason(Quantity quantity) noexcept {
   switch (quantity) {
@@ -189,22 +188,18 @@ Status fit(Trajectory& motion, const LimitsOfAll& limits, double* factor,
 
 }  // namespace
 
-void takt_waypoints_init(takt_waypoints* waypoints) {
-  if (waypoints == nullptr) return;
-  *waypoints = {};
-  waypoints->struct_size = sizeof *waypoints;
+void takt_waypoints_init(takt_waypoints* waypoints, std::size_t size) {
+  takt::capi::init_struct(waypoints, size);
 }
 
-void takt_violation_init(takt_violation* violation) {
-  if (violation == nullptr) return;
-  *violation = {};
-  violation->struct_size = sizeof *violation;
+void takt_violation_init(takt_violation* violation, std::size_t size) {
+  takt::capi::init_struct(violation, size);
 }
 
 std::int32_t takt_trajectory_create(const takt_waypoints* waypoints, takt_trajectory** trajectory) {
   return guarded([&]() -> Status {
     if (trajectory == nullptr) return fail(Errc::null_pointer);
-    const auto from = takt::capi::read_struct(waypoints, takt::capi::waypoints_required);
+    const auto from = takt::capi::read_struct(waypoints);
     if (!from) return fail(from.error());
     return takt::capi::hand_over(make_trajectory(*from), trajectory);
   });
@@ -215,7 +210,7 @@ std::int32_t takt_trajectory_create_within(const takt_waypoints* waypoints, cons
                                            takt_trajectory** trajectory) {
   return guarded([&]() -> Status {
     if (trajectory == nullptr) return fail(Errc::null_pointer);
-    const auto from = takt::capi::read_struct(waypoints, takt::capi::waypoints_required);
+    const auto from = takt::capi::read_struct(waypoints);
     if (!from) return fail(from.error());
     auto timed = make_trajectory_within(*from, limits, joints);
     if (!timed) return fail(timed.error());
@@ -255,8 +250,7 @@ std::int32_t takt_trajectory_sample(const takt_trajectory* trajectory, takt_curs
 
 std::int32_t takt_trajectory_check(const takt_trajectory* trajectory, const takt_joint_limits* limits,
                                    std::size_t joints, takt_violation* violation) {
-  if (Status status = takt::capi::check_size(violation, violation_required); !status)
-    return to_status(status);
+  if (Status status = takt::capi::check_size(violation); !status) return to_status(status);
   const auto all = read_limits(trajectory, limits, joints);
   if (!all) return to_status(all.error());
   return to_status(report(find_violation(trajectory->motion, all->span()), violation));
@@ -264,8 +258,7 @@ std::int32_t takt_trajectory_check(const takt_trajectory* trajectory, const takt
 
 std::int32_t takt_trajectory_fit(takt_trajectory* trajectory, const takt_joint_limits* limits,
                                  std::size_t joints, double* factor, takt_violation* violation) {
-  if (Status status = takt::capi::check_size(violation, violation_required); !status)
-    return to_status(status);
+  if (Status status = takt::capi::check_size(violation); !status) return to_status(status);
   const auto all = read_limits(trajectory, limits, joints);
   if (!all) return to_status(all.error());
   return to_status(fit(trajectory->motion, *all, factor, violation));

@@ -18,8 +18,6 @@ struct takt_trajectory {
 
 namespace takt::capi {
 
-inline constexpr std::size_t violation_required = sizeof(takt_violation);
-
 /// The limits of all joints, without heap memory.
 struct LimitsOfAll {
   std::array<JointLimits, max_joints> storage;

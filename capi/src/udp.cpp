@@ -43,17 +43,15 @@ std::span<std::uint8_t> room(std::uint8_t* buffer, std::size_t size) noexcept {
 
 }  // namespace
 
-void takt_udp_options_init(takt_udp_options* options) {
-  if (options == nullptr) return;
-  *options = {};
-  options->struct_size = sizeof(takt_udp_options);
+void takt_udp_options_init(takt_udp_options* options, std::size_t size) {
+  takt::capi::init_struct(options, size);
 }
 
 std::int32_t takt_udp_open(const takt_udp_options* options, takt_udp_socket** socket, char* why,
                            std::size_t size) {
   return guarded(why, size, [&]() -> Status {
     if (socket == nullptr) return fail(Errc::null_pointer);
-    const auto o = takt::capi::read_struct(options, sizeof(takt_udp_options));
+    const auto o = takt::capi::read_struct(options);
     if (!o) return fail(o.error());
     if (o->reserved != 0) return fail(Errc::bad_argument);
     auto opened = UdpSocket::open({.local = to_endpoint(o->local_address, o->local_port),
@@ -104,16 +102,13 @@ std::int32_t takt_udp_receive_batch(takt_udp_socket* socket, std::int64_t timeou
   return TAKT_OK;
 }
 
-void takt_udp_counters_init(takt_udp_counters* counters) {
-  if (counters == nullptr) return;
-  *counters = {};
-  counters->struct_size = sizeof(takt_udp_counters);
+void takt_udp_counters_init(takt_udp_counters* counters, std::size_t size) {
+  takt::capi::init_struct(counters, size);
 }
 
 std::int32_t takt_udp_get_counters(const takt_udp_socket* socket, takt_udp_counters* counters) {
   if (socket == nullptr || counters == nullptr) return to_status(Errc::null_pointer);
-  if (const Status size = takt::capi::check_size(counters, offsetof(takt_udp_counters, foreign)); !size)
-    return to_status(size);
+  if (const Status size = takt::capi::check_size(counters); !size) return to_status(size);
   const platform::UdpCounters counted = socket->socket.counters();
   takt_udp_counters now{};
   now.sent = counted.sent;

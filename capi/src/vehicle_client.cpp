@@ -31,10 +31,6 @@ namespace {
 
 static_assert(Client::max_datagram <= TAKT_VEHICLE_CLIENT_DATAGRAM);
 
-constexpr std::size_t options_required = sizeof(takt_vehicle_client_options);
-constexpr std::size_t state_required = sizeof(takt_vehicle_client_state);
-constexpr std::size_t counters_required = sizeof(takt_vehicle_client_counters);
-
 Result<StopCategory> to_category(std::int32_t category) noexcept {
   if (category < 0 || category > 2) return fail(Errc::bad_argument);
   return static_cast<StopCategory>(category);
@@ -62,7 +58,7 @@ std::shared_ptr<const vehicle::Layouts> takt::capi::to_layouts(const takt_vehicl
 
 Result<vehicle::ClientConfiguration> takt::capi::to_configuration(const takt_vehicle_client_options* options,
                                                                   const vehicle::Layouts* layouts) noexcept {
-  const auto o = read_struct(options, options_required);
+  const auto o = read_struct(options);
   if (!o) return fail(o.error());
   const auto on_timeout = to_category(o->on_command_timeout);
   const auto on_fault = to_category(o->on_fault);
@@ -95,32 +91,31 @@ Result<BorrowedChannel> takt::capi::to_commander(takt_channel* channel) noexcept
   return BorrowedChannel(channel->channel);
 }
 
-void takt_vehicle_client_options_init(takt_vehicle_client_options* options) {
-  if (options == nullptr) return;
+void takt_vehicle_client_options_init(takt_vehicle_client_options* options, std::size_t size) {
   const vehicle::ClientConfiguration c;
   const vehicle::EmergencyStop::Configuration& stop = c.drive.stop;
-  *options = {};
-  options->struct_size = sizeof(takt_vehicle_client_options);
-  options->required = c.telemetry.required.bits();
-  options->freshness_ns = c.telemetry.freshness.count();
-  options->status_period_ns = c.telemetry.period.count();
-  options->send_period_ns = c.send_period.count();
-  options->command_timeout_ns = c.drive.command_timeout.count();
-  options->on_command_timeout = static_cast<std::int32_t>(c.drive.on_command_timeout);
-  options->on_fault = static_cast<std::int32_t>(c.drive.on_fault);
-  options->max_steering = c.drive.limits.steering;
-  options->max_throttle = c.drive.limits.throttle;
-  options->max_reverse = c.drive.limits.reverse;
-  options->service_brake = stop.service_brake;
-  options->brake_rate = stop.brake_rate;
-  options->standstill = stop.standstill;
-  options->settling_ns = stop.settling.count();
-  options->longest_braking_ns = stop.longest_braking.count();
-  options->units.wheel_rate = c.units.wheel_rate;
-  options->units.charge = c.units.charge;
-  options->units.current = c.units.current;
-  options->units.voltage = c.units.voltage;
-  options->unix_ns_at_zero = Duration(c.clock_epoch.time_since_epoch()).count();
+  takt_vehicle_client_options made{};
+  made.required = c.telemetry.required.bits();
+  made.freshness_ns = c.telemetry.freshness.count();
+  made.status_period_ns = c.telemetry.period.count();
+  made.send_period_ns = c.send_period.count();
+  made.command_timeout_ns = c.drive.command_timeout.count();
+  made.on_command_timeout = static_cast<std::int32_t>(c.drive.on_command_timeout);
+  made.on_fault = static_cast<std::int32_t>(c.drive.on_fault);
+  made.max_steering = c.drive.limits.steering;
+  made.max_throttle = c.drive.limits.throttle;
+  made.max_reverse = c.drive.limits.reverse;
+  made.service_brake = stop.service_brake;
+  made.brake_rate = stop.brake_rate;
+  made.standstill = stop.standstill;
+  made.settling_ns = stop.settling.count();
+  made.longest_braking_ns = stop.longest_braking.count();
+  made.units.wheel_rate = c.units.wheel_rate;
+  made.units.charge = c.units.charge;
+  made.units.current = c.units.current;
+  made.units.voltage = c.units.voltage;
+  made.unix_ns_at_zero = Duration(c.clock_epoch.time_since_epoch()).count();
+  takt::capi::init_struct(options, size, made);
 }
 
 std::int32_t takt_vehicle_client_create(const takt_vehicle_client_options* options,
@@ -189,17 +184,16 @@ std::int32_t takt_vehicle_client_forget(takt_vehicle_client* client, std::int64_
   return TAKT_OK;
 }
 
-void takt_vehicle_client_state_init(takt_vehicle_client_state* state) {
-  if (state == nullptr) return;
-  *state = {};
-  state->struct_size = sizeof(takt_vehicle_client_state);
-  state->category = -1;
+void takt_vehicle_client_state_init(takt_vehicle_client_state* state, std::size_t size) {
+  takt_vehicle_client_state made{};
+  made.category = -1;
+  takt::capi::init_struct(state, size, made);
 }
 
 std::int32_t takt_vehicle_client_get_state(const takt_vehicle_client* client,
                                            takt_vehicle_client_state* state) {
   if (client == nullptr || state == nullptr) return to_status(Errc::null_pointer);
-  if (const Status size = takt::capi::check_size(state, state_required); !size) return to_status(size);
+  if (const Status size = takt::capi::check_size(state); !size) return to_status(size);
   const auto reason = client->client().reason();
   const auto category = client->client().category();
   const auto& command = client->client().command();
@@ -240,16 +234,14 @@ std::int32_t takt_vehicle_client_value(const takt_vehicle_client* client, std::u
   return TAKT_OK;
 }
 
-void takt_vehicle_client_counters_init(takt_vehicle_client_counters* counters) {
-  if (counters == nullptr) return;
-  *counters = {};
-  counters->struct_size = sizeof(takt_vehicle_client_counters);
+void takt_vehicle_client_counters_init(takt_vehicle_client_counters* counters, std::size_t size) {
+  takt::capi::init_struct(counters, size);
 }
 
 std::int32_t takt_vehicle_client_get_counters(const takt_vehicle_client* client,
                                               takt_vehicle_client_counters* counters) {
   if (client == nullptr || counters == nullptr) return to_status(Errc::null_pointer);
-  if (const Status size = takt::capi::check_size(counters, counters_required); !size) return to_status(size);
+  if (const Status size = takt::capi::check_size(counters); !size) return to_status(size);
   const auto& wire = client->client().counters();
   const auto& heard = client->client().telemetry().counters();
   const auto& driven = client->client().drive_counters();

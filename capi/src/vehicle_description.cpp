@@ -23,7 +23,7 @@ namespace vehicle = takt::vehicle;
 namespace {
 
 Result<vehicle::VehicleDriveConfiguration> read_options(const takt_vehicle_drive_options* options) noexcept {
-  const auto o = takt::capi::read_struct(options, sizeof(takt_vehicle_drive_options));
+  const auto o = takt::capi::read_struct(options);
   if (!o) return fail(o.error());
   const bool known_turn = o->turn == TAKT_TURN_BY_WHEELS || o->turn == TAKT_TURN_BY_STEERING;
   const bool known_distance =
@@ -46,10 +46,8 @@ Result<vehicle::VehicleDriveConfiguration> read_options(const takt_vehicle_drive
 
 }  // namespace
 
-void takt_vehicle_drive_options_init(takt_vehicle_drive_options* options) {
-  if (options == nullptr) return;
-  *options = {};
-  options->struct_size = sizeof(takt_vehicle_drive_options);
+void takt_vehicle_drive_options_init(takt_vehicle_drive_options* options, std::size_t size) {
+  takt::capi::init_struct(options, size);
 }
 
 std::int32_t takt_vehicle_description_create(const takt_vehicle_drive_options* options,

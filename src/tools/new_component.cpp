@@ -339,7 +339,7 @@ std::string c_source(const Spec& spec) {
       "const takt_plugin* takt_plugin_v1(void);\n\n/* What `takt launch` asks for. */\nconst takt_plugin* "
       "takt_plugin_v1(void) {{\n"
       "  static takt_component_type type;\n  static const takt_component_type* types[] = {{&type}};\n"
-      "  takt_component_type_init(&type);\n  type.type = \"{0}\";\n  type.version = \"0.1.0\";\n"
+      "  takt_component_type_init(&type, sizeof type);\n  type.type = \"{0}\";\n  type.version = \"0.1.0\";\n"
       "  type.vendor = \"{6}\";\n  type.category = \"{7}\";\n  type.description = \"{1}\";\n"
       "  type.create = create;\n  type.destroy = free;\n  type.on_execute = execute;\n"
       "  return takt_plugin_make(types, 1);\n}}\n",

@@ -37,8 +37,7 @@ PATIENCE = 60  # s
 
 
 def robot_options(buses=(), **others):
-    options = RobotOptions()
-    takt.takt_robot_options_init(byref(options))
+    options = initialise(RobotOptions())
     options.port = ANY_PORT
     options.bus_count = len(buses)
     options.buses = (BusOverride * len(buses))(*((bus.encode(), place.encode()) for bus, place in dict(buses).items()))
@@ -82,13 +81,11 @@ class Robot:
         return self.result, self.text.value.decode()
 
     def finish(self):
-        totals = RobotTotals()
-        takt.takt_robot_totals_init(byref(totals))
+        totals = initialise(RobotTotals())
         return takt.takt_robot_finish(self.handle, byref(totals), self.text, len(self.text)), totals
 
     def state(self):
-        state = RobotState()
-        takt.takt_robot_state_init(byref(state))
+        state = initialise(RobotState())
         assert takt.takt_robot_get_state(self.handle, byref(state)) == OK
         return state
 
@@ -383,8 +380,8 @@ class Recorded(InFolder):
 
     def replay(self, **others):
         options, result, text = ReplayOptions(), ReplayResult(), create_string_buffer(4096)
-        takt.takt_replay_options_init(byref(options))
-        takt.takt_replay_result_init(byref(result))
+        initialise(options)
+        initialise(result)
         for name, value in others.items():
             setattr(options, name, value)
         status = takt.takt_replay(self.recording.encode(), byref(options), byref(result), text, len(text))

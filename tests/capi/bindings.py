@@ -3,7 +3,7 @@ takt_joint_limits is JointLimits. Constants keep their names; those that the tes
 
 import pathlib
 import sys
-from ctypes import byref, c_double, c_int64
+from ctypes import byref, c_double, c_int64, sizeof
 
 from cdef import Interface
 
@@ -56,6 +56,12 @@ ENDS = "ring_producer", "ring_consumer", "value_writer", "value_reader", "stream
 SECOND = 1_000_000_000
 
 
+def initialise(structure):
+    """Sets the size of a structure, and its defaults."""
+    getattr(takt, f"{type(structure).__name__}_init")(byref(structure), sizeof(structure))
+    return structure
+
+
 def doubles(values):
     return (c_double * len(values))(*values)
 
@@ -66,8 +72,7 @@ def flat(rows):
 
 def waypoints(times_ns, rows, velocities=None, accelerations=None, through=0):
     """Rows of one number for each joint. ctypes keeps the arrays alive as long as the structure."""
-    w = Waypoints()
-    takt.takt_waypoints_init(byref(w))
+    w = initialise(Waypoints())
     w.joints, w.count, w.through = len(rows[0]) if rows else 1, len(times_ns), through
     w.times_ns = (c_int64 * len(times_ns))(*times_ns)
     w.positions = flat(rows)

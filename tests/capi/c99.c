@@ -37,7 +37,7 @@ static void test_status_texts(void) {
 static takt_trajectory* make(int32_t through) {
   takt_waypoints waypoints;
   takt_trajectory* trajectory = NULL;
-  takt_waypoints_init(&waypoints);
+  takt_waypoints_init(&waypoints, sizeof waypoints);
   waypoints.joints = joints;
   waypoints.count = count;
   waypoints.times_ns = times_ns;
@@ -81,7 +81,7 @@ static void test_limits(void) {
   takt_trajectory* trajectory = make(TAKT_THROUGH_STOP);
   takt_joint_limits_init(&limits[0]);
   takt_joint_limits_init(&limits[1]);
-  takt_violation_init(&violation);
+  takt_violation_init(&violation, sizeof violation);
   CHECK(takt_trajectory_check(trajectory, limits, joints, &violation) == TAKT_OK);
 
   limits[1].velocity = 2; /* joint 1 travels 3 rad in 1.5 s: peak 15/8 * 2 rad/s */
@@ -115,7 +115,7 @@ static void test_append_stop(void) {
   takt_joint_limits limits;
   takt_waypoints waypoints;
   takt_trajectory* trajectory = NULL;
-  takt_waypoints_init(&waypoints);
+  takt_waypoints_init(&waypoints, sizeof waypoints);
   waypoints.joints = 1;
   waypoints.count = 2;
   waypoints.times_ns = times;
@@ -167,10 +167,10 @@ static void test_client_without_a_server(void) {
   takt_reply reply;
   takt_robot_state state;
   takt_motion_client* client = NULL;
-  takt_motion_client_options_init(&options);
-  takt_motion_options_init(&motion);
-  takt_reply_init(&reply);
-  takt_robot_state_init(&state);
+  takt_motion_client_options_init(&options, sizeof options);
+  takt_motion_options_init(&motion, sizeof motion);
+  takt_reply_init(&reply, sizeof reply);
+  takt_robot_state_init(&state, sizeof state);
   CHECK(reply.struct_size == sizeof reply && reply.goal == 0 && reply.time_ns == -1 && isnan(reply.value));
   CHECK(state.struct_size == sizeof state && motion.struct_size == sizeof motion);
   options.port = 1; /* no server listens there */
@@ -226,10 +226,10 @@ static void test_driving_a_vehicle(void) {
   takt_udp_socket* socket = NULL;
   uint8_t out[TAKT_VEHICLE_CLIENT_DATAGRAM];
   size_t bytes = 0;
-  takt_udp_options_init(&udp);
+  takt_udp_options_init(&udp, sizeof udp);
   udp.peer_port = 9; /* no peer answers there */
   CHECK(takt_udp_open(&udp, &socket, NULL, 0) == TAKT_OK);
-  takt_vehicle_drive_options_init(&options);
+  takt_vehicle_drive_options_init(&options, sizeof options);
   options.limits.forward = options.limits.backward = options.limits.rotation = 2;
   options.limits.acceleration = options.limits.braking = options.limits.rotational_acceleration = 1;
   options.limits.left = HUGE_VAL;
@@ -237,12 +237,12 @@ static void test_driving_a_vehicle(void) {
   options.track = 1.285;
   options.turn = TAKT_TURN_BY_STEERING;
   options.distance = TAKT_DISTANCE_BY_ODOMETER;
-  takt_vehicle_client_options_init(&client);
+  takt_vehicle_client_options_init(&client, sizeof client);
   client.units.speed = 0.01;
   client.units.angle = client.units.odometer = client.units.steer = 0.001;
   client.units.full_throttle = client.units.full_brake = 100;
   client.byte_order = TAKT_BYTE_ORDER_LITTLE_ENDIAN;
-  takt_twist_law_options_init(&law);
+  takt_twist_law_options_init(&law, sizeof law);
   law.wheelbase = 1.6;
   law.max_steering = 0.5;
   law.steering_rate = 0.8;
@@ -252,7 +252,7 @@ static void test_driving_a_vehicle(void) {
   CHECK(takt_vehicle_drive_create(description, channel, &drive) == TAKT_OK);
   CHECK(takt_simulated_vehicle_create(description, channel, 1, 0, &vehicle) == TAKT_OK);
   takt_vehicle_description_destroy(description);
-  takt_simulated_vehicle_state_init(&truth);
+  takt_simulated_vehicle_state_init(&truth, sizeof truth);
   CHECK(takt_simulated_vehicle_get_state(vehicle, &truth) == TAKT_OK &&
         truth.state == TAKT_SYSTEM_STATE_COLD);
   CHECK(takt_vehicle_client_poll(takt_vehicle_drive_client(drive), 0, out, sizeof out, &bytes) == TAKT_OK);
@@ -282,9 +282,9 @@ static void test_a_robot(const char* file) {
   char text[1024];
   size_t length = 0;
   int32_t is_failure = -1;
-  takt_robot_options_init(&options);
-  takt_robot_state_init(&state);
-  takt_robot_totals_init(&totals);
+  takt_robot_options_init(&options, sizeof options);
+  takt_robot_state_init(&state, sizeof state);
+  takt_robot_totals_init(&totals, sizeof totals);
   options.simulate = 1;
   options.port = TAKT_ROBOT_PORT_ANY;
   CHECK(takt_robot_create("/nowhere/arm.json", &options, &running, text, sizeof text) ==

@@ -55,7 +55,7 @@ constexpr std::array<double, 4 * joints> velocities{0, 0, 0, 1, 1, 1, 0, 0.5, 0,
 
 takt_waypoints some_waypoints(std::int32_t through) {
   takt_waypoints waypoints;
-  takt_waypoints_init(&waypoints);
+  takt_waypoints_init(&waypoints, sizeof waypoints);
   waypoints.through = through;
   waypoints.joints = joints;
   waypoints.count = times_ns.size();
@@ -142,7 +142,7 @@ TEST_CASE("running out of memory while trajectories are made of others is a stat
   takt_trajectory* running = nullptr;
   REQUIRE(takt_trajectory_create(&waypoints, &running) == TAKT_OK);
   takt_splice_options options;
-  takt_splice_options_init(&options);
+  takt_splice_options_init(&options, sizeof options);
   options.at_ns = 500'000'000;
   options.start_ns = 1'000'000'000;
   takt_trajectory* result = nullptr;
@@ -224,8 +224,8 @@ TEST_CASE("so do the messages of a DBC file") {
   std::int32_t failed = 0;
 
   takt::test::RtGuard guard;
-  takt_dbc_message_init(&described);
-  takt_dbc_signal_init(&signal);
+  takt_dbc_message_init(&described, sizeof described);
+  takt_dbc_signal_init(&signal, sizeof signal);
   failed |= takt_dbc_find(dbc, 7, 0, &message);
   failed |= takt_dbc_describe_message(dbc, message, &described);
   failed |= takt_dbc_describe_signal(dbc, message, 1, &signal);
@@ -240,7 +240,7 @@ TEST_CASE("so do the messages of a DBC file") {
 TEST_CASE(
     "so do controllers, limits, filters, transmissions, drives, odometry and the law from twists to pedals") {
   takt_pid_gains gains;
-  takt_pid_gains_init(&gains);
+  takt_pid_gains_init(&gains, sizeof gains);
   gains.proportional = 1;
   takt_pid* pid = nullptr;
   takt_pid* own_pid = nullptr;
@@ -248,7 +248,7 @@ TEST_CASE(
   const takt_joint_limits limits{-1, 1, 2, 10, 100, 5};
   takt_joint_limiter* joint = nullptr;
   takt_rate_limits rates;
-  takt_rate_limits_init(&rates);
+  takt_rate_limits_init(&rates, sizeof rates);
   rates.second = 10;
   takt_rate_limiter* rate = nullptr;
   takt_filter* filter = nullptr;
@@ -256,7 +256,7 @@ TEST_CASE(
   takt_transmission* transmission = nullptr;
   takt_odometry* odometry = nullptr;
   takt_twist_law_options options;
-  takt_twist_law_options_init(&options);
+  takt_twist_law_options_init(&options, sizeof options);
   options.wheelbase = options.max_steering = options.steering_rate = options.brake[0] = 1;
   takt_twist_law* law = nullptr;
   REQUIRE(takt_pid_create(&gains, &pid) == TAKT_OK);

@@ -41,7 +41,7 @@ class CffiTest(unittest.TestCase):
             if structure == name or structure not in ffi.list_types()[0] or not hasattr(ffi.new(structure + "*"), "struct_size"):
                 continue
             made = ffi.new(structure + "*")
-            getattr(takt, name)(made)
+            getattr(takt, name)(made, ffi.sizeof(structure))
             self.assertEqual(made.struct_size, ffi.sizeof(structure), structure)
             checked += 1
         self.assertGreater(checked, 15)
@@ -49,7 +49,7 @@ class CffiTest(unittest.TestCase):
     def test_a_trajectory_reaches_its_last_waypoint(self):
         times, positions = ffi.new("int64_t[]", [0, 1_000_000_000]), ffi.new("double[]", [0.0, 1.5])
         waypoints, trajectory = ffi.new("takt_waypoints*"), ffi.new("takt_trajectory**")
-        takt.takt_waypoints_init(waypoints)
+        takt.takt_waypoints_init(waypoints, ffi.sizeof("takt_waypoints"))
         waypoints.joints, waypoints.count = 1, 2
         waypoints.times_ns, waypoints.positions = times, positions
         self.assertEqual(takt.takt_trajectory_create(waypoints, trajectory), takt.TAKT_OK)

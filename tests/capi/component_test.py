@@ -31,8 +31,7 @@ class Component:
     type_name = b"Python"
 
     def __init__(self, name):
-        self.type = ComponentType()
-        takt.takt_component_type_init(byref(self.type))
+        self.type = initialise(ComponentType())
         self.type.type = self.type_name
         self.kept = []
         for callback in ("on_initialize", "on_check", "on_activate", "on_execute", "on_state_update", "on_reset"):

@@ -16,8 +16,7 @@ from bindings import *  # the library, named in the first argument, and its stru
 class ControlTest(unittest.TestCase):
     def test_a_pid_of_each_form_drives_a_plant_and_keeps_its_limits(self):
         for form in range(7):
-            gains = PidGains()
-            takt.takt_pid_gains_init(byref(gains))
+            gains = initialise(PidGains())
             gains.form, gains.proportional, gains.integral, gains.tracking_time = form, 4, 8, 0.5
             gains.output_min, gains.output_max, gains.integral_min, gains.integral_max = -3, 3, -3, 3
             pid, output, x = c_void_p(), c_double(), 0.0
@@ -41,7 +40,7 @@ class ControlTest(unittest.TestCase):
 
     def test_the_period_comes_before_the_feed_forward_as_in_cpp(self):
         gains, pid, output = PidGains(), c_void_p(), c_double()
-        takt.takt_pid_gains_init(byref(gains))
+        initialise(gains)
         gains.integral = 1
         self.assertEqual(takt.takt_pid_create(byref(gains), byref(pid)), OK)
         self.assertEqual(takt.takt_pid_step(pid, 2, 0, 500_000_000, 0.25, byref(output)), OK)
@@ -53,7 +52,7 @@ class ControlTest(unittest.TestCase):
 
     def test_pids_that_cannot_be(self):
         gains, pid = PidGains(), c_void_p()
-        takt.takt_pid_gains_init(byref(gains))
+        initialise(gains)
         gains.form = 7
         self.assertEqual(takt.takt_pid_create(byref(gains), byref(pid)), BAD_ARGUMENT)
         gains.form, gains.output_min, gains.output_max = 0, 1, -1
@@ -66,7 +65,7 @@ class ControlTest(unittest.TestCase):
 
     def test_a_pid_in_memory_of_the_caller_is_one_as_others(self):
         gains, pid, other, output, same = PidGains(), c_void_p(), c_void_p(), c_double(), c_double()
-        takt.takt_pid_gains_init(byref(gains))
+        initialise(gains)
         gains.proportional, gains.integral, gains.derivative = 3, 2, 0.1
         memory = AlignedMemory(takt.takt_pid_size(), takt.takt_pid_align())
         init_in = lambda address, size: takt.takt_pid_init_in(address, size, byref(gains), byref(pid))
@@ -107,7 +106,7 @@ class ControlTest(unittest.TestCase):
 
     def test_a_limited_value_keeps_its_rates_and_arrives(self):
         limits, limiter, value = RateLimits(), c_void_p(), c_double()
-        takt.takt_rate_limits_init(byref(limits))
+        initialise(limits)
         self.assertEqual(limits.max, math.inf)
         limits.forward_acceleration, limits.forward_braking, limits.second = 2, 4, 20
         self.assertEqual(takt.takt_rate_limiter_create(byref(limits), byref(limiter)), OK)

@@ -14,7 +14,7 @@ from ctypes import byref, c_char_p, c_double, c_int64, c_size_t, c_uint8, c_void
 from bindings import DbcMessage as Message
 from bindings import DbcReading as Reading
 from bindings import DbcSignal as Signal
-from bindings import BAD_ARGUMENT, NULL_POINTER, OK, WRONG_STRUCT_SIZE, constants, takt
+from bindings import BAD_ARGUMENT, NULL_POINTER, OK, WRONG_STRUCT_SIZE, constants, initialise, takt
 
 UNEXPECTED_ID, WRONG_LENGTH, NOT_FINITE, OUT_OF_RANGE, BAD_DBC, UNKNOWN_SELECTOR, WRONG_COUNT = constants(
     "ERROR_CAN", "UNEXPECTED_ID WRONG_LENGTH NOT_FINITE OUT_OF_RANGE BAD_DBC UNKNOWN_SELECTOR WRONG_COUNT")
@@ -88,8 +88,7 @@ class StatesTest(unittest.TestCase):
         self.assertEqual(takt.takt_dbc_read(self.dbc, 0, None, 0, 0, None, 0), NULL_POINTER)
 
     def test_the_layout_is_described(self):
-        said = Signal()
-        takt.takt_dbc_signal_init(byref(said))
+        said = initialise(Signal())
         for index, expected in enumerate(((0, 8, 0, 0, -1, 1), (15, 8, 1, 1, -1, 2), (16, 16, 0, 0, 0, 0))):
             self.assertEqual(takt.takt_dbc_describe_signal(self.dbc, 0, index, byref(said)), OK)
             self.assertEqual((said.start, said.bits, said.big_endian, said.number, said.selector, said.labels), expected)
@@ -150,8 +149,7 @@ class DbcTest(unittest.TestCase):
 
     def test_messages_are_described(self):
         self.assertEqual(takt.takt_dbc_messages(self.dbc), 4)
-        said = Message()
-        takt.takt_dbc_message_init(byref(said))
+        said = initialise(Message())
         self.assertEqual(said.struct_size, sizeof(Message))
         self.assertEqual(takt.takt_dbc_describe_message(self.dbc, 0, byref(said)), OK)
         self.assertEqual((said.id, said.extended, said.fd, said.j1939, said.length, said.signals, said.cycle_ns, said.name,
@@ -163,8 +161,7 @@ class DbcTest(unittest.TestCase):
         self.assertEqual(takt.takt_dbc_describe_message(self.dbc, 0, byref(said)), WRONG_STRUCT_SIZE)
 
     def test_signals_are_described(self):
-        said = Signal()
-        takt.takt_dbc_signal_init(byref(said))
+        said = initialise(Signal())
         index = c_size_t()
         big = self.message("Big")
         self.assertEqual(takt.takt_dbc_find_signal(self.dbc, big, b"voltage", byref(index)), OK)

@@ -26,7 +26,7 @@ assert(ffi.string(takt.takt_status_text(takt.TAKT_OK)) == "success")
 
 -- A PID in memory of the caller: half a second of an error of 2, and the feed-forward.
 local gains = ffi.new("takt_pid_gains")
-takt.takt_pid_gains_init(gains)
+takt.takt_pid_gains_init(gains, ffi.sizeof(gains))
 assert(gains.struct_size == ffi.sizeof("takt_pid_gains"))
 gains.integral = 1
 local size, align = tonumber(takt.takt_pid_size()), tonumber(takt.takt_pid_align())
@@ -40,7 +40,7 @@ assert(output[0] == 1.25)
 -- A trajectory reaches its last waypoint.
 local waypoints, trajectory = ffi.new("takt_waypoints"), ffi.new("takt_trajectory*[1]")
 local times, positions = ffi.new("int64_t[2]", 0, 1000000000), ffi.new("double[2]", 0, 1.5)
-takt.takt_waypoints_init(waypoints)
+takt.takt_waypoints_init(waypoints, ffi.sizeof(waypoints))
 waypoints.joints, waypoints.count, waypoints.times_ns, waypoints.positions = 1, 2, times, positions
 assert(takt.takt_trajectory_create(waypoints, trajectory) == takt.TAKT_OK)
 local cursor, position = ffi.new("takt_cursor"), ffi.new("double[1]")

@@ -73,7 +73,7 @@ class OdometryTest(unittest.TestCase):
 
     def test_a_circle_closes_and_the_covariance_grows(self):
         options, odometry = OdometryOptions(), c_void_p()
-        takt.takt_odometry_options_init(byref(options))
+        initialise(options)
         options.forward_per_distance = options.heading_per_distance = 1e-4
         self.assertEqual(takt.takt_odometry_create(byref(options), byref(odometry)), OK)
         twist, left, right = Twist(1, 0, 0.5), c_double(), c_double()

@@ -30,12 +30,11 @@ class Client:
     """A client of the C API."""
 
     def __init__(self, port, timeout_ns=0, host=None):
-        options = MotionClientOptions()
-        takt.takt_motion_client_options_init(byref(options))
+        options = initialise(MotionClientOptions())
         options.port, options.timeout_ns, options.host = port, timeout_ns, host
         self.handle, self.reply = c_void_p(), Reply()
         self.status = takt.takt_motion_client_connect(byref(options), byref(self.handle))
-        takt.takt_reply_init(byref(self.reply))
+        initialise(self.reply)
 
     def close(self):
         takt.takt_motion_client_close(self.handle)
@@ -52,8 +51,7 @@ class Client:
         return [takt.takt_motion_client_joint_name(self.handle, j) for j in range(takt.takt_motion_client_joints(self.handle))]
 
     def options(self, names=None, **more):
-        options = MotionOptions()
-        takt.takt_motion_options_init(byref(options))
+        options = initialise(MotionOptions())
         if names is not None:
             options.joint_names = (c_char_p * len(names))(*names)
         for name, value in more.items():
@@ -77,7 +75,7 @@ class Client:
 
     def state(self):
         state, count = RobotState(), takt.takt_motion_client_joints(self.handle)
-        takt.takt_robot_state_init(byref(state))
+        initialise(state)
         self.references, self.measured = doubles([0] * count), doubles([0] * count)
         result = takt.takt_motion_client_state(self.handle, byref(state), count, self.references, self.measured)
         return state if result == OK else result
@@ -454,10 +452,10 @@ class FakeServerTest(unittest.TestCase):
     def test_null(self):
         self.assertEqual(takt.takt_motion_client_connect(None, None), NULL_POINTER)
         takt.takt_motion_client_close(None)
-        takt.takt_motion_client_options_init(None)
-        takt.takt_motion_options_init(None)
-        takt.takt_reply_init(None)
-        takt.takt_robot_state_init(None)
+        takt.takt_motion_client_options_init(None, 0)
+        takt.takt_motion_options_init(None, 0)
+        takt.takt_reply_init(None, 0)
+        takt.takt_robot_state_init(None, 0)
         self.assertEqual(takt.takt_motion_client_joints(None), 0)
         self.assertEqual(takt.takt_motion_client_period_ns(None), 0)
         self.assertIsNone(takt.takt_motion_client_joint_name(None, 0))

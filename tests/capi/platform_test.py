@@ -11,9 +11,9 @@ import time
 import unittest
 from ctypes import byref, c_size_t, c_uint8, c_void_p, create_string_buffer
 
-from bindings import BAD_ARGUMENT, NULL_POINTER, OK, TIMEOUT, WRONG_STRUCT_SIZE, constants, takt
+from bindings import BAD_ARGUMENT, NULL_POINTER, OK, TIMEOUT, WRONG_STRUCT_SIZE, constants, initialise, takt
 from vehicle_bindings import UdpCounters, UdpDatagram, UdpOptions
-from vehicle_rig import Udp, changed, initialised
+from vehicle_rig import Udp, changed
 from vehicle_programs import PATIENCE
 
 SEND_FAILED, BAD_ADDRESS, UDP_FAILED = constants("ERROR_PLATFORM", "SEND_FAILED BAD_ADDRESS UDP_FAILED")
@@ -160,7 +160,7 @@ class UdpTest(unittest.TestCase):
             self.assertIsNone(refused.handle.value)
         self.assertEqual(Udp(1, busy_poll=1, local_address=b"::1", peer_address=b"::1").status, OK)
         short = create_string_buffer(5)
-        bad = changed(initialised(UdpOptions), {"peer_address": b"nobody"})
+        bad = changed(initialise(UdpOptions()), {"peer_address": b"nobody"})
         self.assertEqual(takt.takt_udp_open(byref(bad), byref(c_void_p()), short, len(short)), BAD_ADDRESS)
         self.assertEqual(len(short.value), 4)
 
@@ -170,7 +170,7 @@ class UdpTest(unittest.TestCase):
         why = create_string_buffer(b"left from before", 100)
         self.assertEqual(takt.takt_udp_open(None, byref(c_void_p()), why, 100), NULL_POINTER)
         self.assertEqual(why.value, takt.takt_status_text(NULL_POINTER))
-        self.assertEqual(takt.takt_udp_open(byref(initialised(UdpOptions)), None, None, 0), NULL_POINTER)
+        self.assertEqual(takt.takt_udp_open(byref(initialise(UdpOptions())), None, None, 0), NULL_POINTER)
         self.assertEqual(takt.takt_udp_send(None, b"x", 1), NULL_POINTER)
         self.assertEqual(takt.takt_udp_send(handle, None, 1), NULL_POINTER)
         for arguments in ((None, 0, buffer, 4, byref(size)), (handle, 0, None, 4, byref(size)), (handle, 0, buffer, 4, None)):
@@ -178,12 +178,12 @@ class UdpTest(unittest.TestCase):
         for arguments in ((None, 0, byref(one), 1, byref(size)), (handle, 0, None, 1, byref(size)),
                           (handle, 0, byref(one), 1, None)):
             self.assertEqual(takt.takt_udp_receive_batch(*arguments), NULL_POINTER)
-        self.assertEqual(takt.takt_udp_get_counters(None, byref(initialised(UdpCounters))), NULL_POINTER)
+        self.assertEqual(takt.takt_udp_get_counters(None, byref(initialise(UdpCounters()))), NULL_POINTER)
         self.assertEqual(takt.takt_udp_get_counters(handle, None), NULL_POINTER)
         self.assertEqual(takt.takt_udp_get_counters(handle, byref(UdpCounters())), WRONG_STRUCT_SIZE)
         self.assertEqual((takt.takt_udp_local_port(None), takt.takt_udp_descriptor(None)), (0, -1))
-        takt.takt_udp_options_init(None)
-        takt.takt_udp_counters_init(None)
+        takt.takt_udp_options_init(None, 0)
+        takt.takt_udp_counters_init(None, 0)
         takt.takt_udp_close(None)
 
 

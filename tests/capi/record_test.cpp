@@ -30,7 +30,7 @@ TEST_CASE("a loop in C records without allocation, lock or system call") {
   const std::array<const char*, 2> joints{"shoulder", "elbow"};
   const std::array<takt_topic, 1> topics{{{"/force", "my/msg/Force", "force f64"}}};
   takt_recorder_options options;
-  takt_recorder_options_init(&options);
+  takt_recorder_options_init(&options, sizeof options);
   options.joints = joints.data();
   options.joint_count = joints.size();
   options.topics = topics.data();
@@ -62,7 +62,7 @@ TEST_CASE("a component in C logs without allocation, lock or system call") {
   const takt::test::recordings::ScratchFile file;
   Speaker speaker;
   takt_component_type type;
-  takt_component_type_init(&type);
+  takt_component_type_init(&type, sizeof type);
   type.type = "Speaker";
   type.on_execute = speak;
   takt_component* component = nullptr;

@@ -19,8 +19,7 @@ CDR = b"\0\1\0\0"
 
 
 def options(joints=(), topics=(), **others):
-    made = RecorderOptions()
-    takt.takt_recorder_options_init(byref(made))
+    made = initialise(RecorderOptions())
     made.joint_count, made.topic_count = len(joints), len(topics)
     made.joints = (c_char_p * len(joints))(*joints)
     made.topics = (Topic * len(topics))(*topics)
@@ -71,8 +70,7 @@ class Recording:
         self.joints = [takt.takt_recording_joint_name(self.handle, i) for i in range(takt.takt_recording_joint_count(self.handle))]
 
     def next(self):
-        record = Record()
-        takt.takt_record_init(byref(record))
+        record = initialise(Record())
         self.status = takt.takt_recording_next(self.handle, byref(record), self.text, len(self.text))
         return record if self.status == OK else None
 
@@ -204,9 +202,10 @@ class RecordTest(unittest.TestCase):
             self.assertEqual(recorder.sample(0, 1, b"short"), BAD_ARGUMENT)
             self.assertEqual(recorder.sample(1, 1, bytes(8)), BAD_ARGUMENT)
             self.assertEqual(takt.takt_recorder_mark(recorder.handle, 0, None), NULL_POINTER)
-        for ignores_null in (takt.takt_recorder_destroy, takt.takt_recording_close, takt.takt_recorder_options_init,
-                             takt.takt_record_init):
-            ignores_null(None)
+        takt.takt_recorder_destroy(None)
+        takt.takt_recording_close(None)
+        takt.takt_recorder_options_init(None, 0)
+        takt.takt_record_init(None, 0)
         self.assertEqual(takt.takt_recording_next(None, None, None, 0), NULL_POINTER)
         self.assertIsNone(takt.takt_recording_joint_name(None, 0))
 

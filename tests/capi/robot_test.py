@@ -24,8 +24,7 @@ class Controller:
     """A controller whose callbacks are methods of the same name."""
 
     def __init__(self, **fields):
-        self.type = ControllerType()
-        takt.takt_controller_type_init(byref(self.type))
+        self.type = initialise(ControllerType())
         self.type.type, self.type.version = b"Python", b"1.0.0"
         self.kept = []
         kinds = dict(ControllerType._fields_)
@@ -234,7 +233,7 @@ class Commanded(unittest.TestCase):
         self.assertTrue(math.isnan(takt.takt_state_get(None)))
         takt.takt_command_set(None, 1.0)
         takt.takt_command_release(None)
-        takt.takt_controller_type_init(None)
+        takt.takt_controller_type_init(None, 0)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from ctypes import byref, c_int32, c_size_t, c_uint8, c_void_p, create_string_bu
 
 from bindings import ChannelKey as Key
 from bindings import ChannelLimits as Limits
-from bindings import BAD_ARGUMENT, NULL_POINTER, OK, WRONG_STRUCT_SIZE, constants, takt
+from bindings import BAD_ARGUMENT, NULL_POINTER, OK, WRONG_STRUCT_SIZE, constants, initialise, takt
 import channel_peer as peer
 
 (NO_ROOM, OUT_OF_RANGE, WRONG_VERSION, UNEXPECTED_KIND, UNKNOWN_KEY, UNKNOWN_SESSION, BAD_TAG, REPLAYED, OVERTAKEN,
@@ -147,7 +147,7 @@ class ChannelTest(unittest.TestCase):
         self.assertEqual(commander(None).status, NULL_POINTER)
         limits = Limits()
         self.assertEqual(commander(key(1), limits).status, WRONG_STRUCT_SIZE)
-        takt.takt_channel_limits_init(limits)
+        initialise(limits)
         self.assertEqual(limits.struct_size, sizeof(Limits))
         self.assertEqual(commander(key(1), limits).status, OK)
         limits.age_ns = 1
@@ -159,7 +159,7 @@ class ChannelTest(unittest.TestCase):
 
     def test_null_is_answered(self):
         takt.takt_channel_destroy(None)
-        takt.takt_channel_limits_init(None)
+        takt.takt_channel_limits_init(None, 0)
         self.assertEqual(takt.takt_channel_create_plain(None), NULL_POINTER)
         self.assertEqual(takt.takt_channel_open(None, b"", 0, 0, None, None, None), NULL_POINTER)
         self.assertEqual(takt.takt_channel_seal(None, b"", 0, 0, 0, None, 0, None), NULL_POINTER)

@@ -9,9 +9,9 @@ import sys
 import unittest
 from ctypes import byref, c_size_t, c_uint8, c_void_p
 
-from bindings import BAD_ARGUMENT, NULL_POINTER, OK, Twist, WRONG_STRUCT_SIZE, constants, takt
+from bindings import BAD_ARGUMENT, NULL_POINTER, OK, Twist, WRONG_STRUCT_SIZE, constants, initialise, takt
 from vehicle_bindings import Counters, Estimate, Faults, Key, State, Truth, commander, options
-from vehicle_rig import SECOND, Round, changed, describe, initialised, is_covariance, sigmas
+from vehicle_rig import SECOND, Round, changed, describe, is_covariance, sigmas
 from vehicle_programs import PATIENCE
 
 NO_ROOM, OUT_OF_RANGE = constants("ERROR_VEHICLE", "NO_ROOM OUT_OF_RANGE")
@@ -60,12 +60,12 @@ class SimulatedTest(unittest.TestCase):
         return estimate
 
     def state(self):
-        state = initialised(State)
+        state = initialise(State())
         self.assertEqual(takt.takt_vehicle_client_get_state(self.client, byref(state)), OK)
         return state
 
     def truth(self):
-        truth = initialised(Truth)
+        truth = initialise(Truth())
         self.assertEqual(takt.takt_simulated_vehicle_get_state(self.vehicle, byref(truth)), OK)
         return truth
 
@@ -86,7 +86,7 @@ class SimulatedTest(unittest.TestCase):
 
     def test_what_is_broken_is_seen(self):
         def set_faults(**changes):
-            return takt.takt_simulated_vehicle_set_faults(self.vehicle, byref(changed(initialised(Faults), changes)))
+            return takt.takt_simulated_vehicle_set_faults(self.vehicle, byref(changed(initialise(Faults()), changes)))
         self.exchange(5000, lambda pose: Twist(1, 0, 0))
         self.assertEqual((self.state().state, self.truth().state), (DRIVING, RUNNING))
         self.assertEqual(set_faults(silent=1), OK)
@@ -100,7 +100,7 @@ class SimulatedTest(unittest.TestCase):
         self.assertEqual((self.state().cause, self.state().system), (NOT_RUNNING, TRACTION))
         self.assertEqual(set_faults(lost=0.5), OK)
         self.exchange(1000)
-        counters = initialised(Counters)
+        counters = initialise(Counters())
         self.assertEqual(takt.takt_vehicle_client_get_counters(self.client, byref(counters)), OK)
         self.assertGreater(counters.lost, 20)
         for changes in ({"lost": math.nan}, {"corrupt": 1.1}, {"wrong_length": -1}, {"late_ns": -1}, {"late_ns": SECOND}, {"reserved": 1}):
@@ -141,9 +141,9 @@ class SimulatedTest(unittest.TestCase):
                      takt.takt_simulated_vehicle_poll(None, 0, out, 1, byref(size)),
                      takt.takt_simulated_vehicle_poll(self.vehicle, 0, None, 1, byref(size)),
                      takt.takt_simulated_vehicle_poll(self.vehicle, 0, out, 1, None),
-                     takt.takt_simulated_vehicle_set_faults(None, byref(initialised(Faults))),
+                     takt.takt_simulated_vehicle_set_faults(None, byref(initialise(Faults()))),
                      takt.takt_simulated_vehicle_set_faults(self.vehicle, None),
-                     takt.takt_simulated_vehicle_get_state(None, byref(initialised(Truth))),
+                     takt.takt_simulated_vehicle_get_state(None, byref(initialise(Truth()))),
                      takt.takt_simulated_vehicle_get_state(self.vehicle, None)):
             self.assertEqual(call, NULL_POINTER)
         self.assertEqual(takt.takt_simulated_vehicle_set_faults(self.vehicle, byref(Faults())), WRONG_STRUCT_SIZE)

@@ -19,9 +19,9 @@ class SpliceTest(unittest.TestCase):
         self.next = Trajectory(waypoints([0, SECOND, 3 * SECOND], [[1], [0.5], [0]]))
         self.limits = usual_limits(2)
         self.options, self.splice, self.violation = SpliceOptions(), Splice(), Violation()
-        takt.takt_splice_options_init(byref(self.options))
-        takt.takt_splice_init(byref(self.splice))
-        takt.takt_violation_init(byref(self.violation))
+        initialise(self.options)
+        initialise(self.splice)
+        initialise(self.violation)
 
     def make(self, handle):
         return takt.takt_trajectory_splice(self.running.handle, self.next.handle, byref(self.options), self.limits, 2,
@@ -77,7 +77,7 @@ class SpliceTest(unittest.TestCase):
         self.assertEqual(self.make(byref(handle)), BAD_ARGUMENT)
         self.options.struct_size = 4
         self.assertEqual(self.make(byref(handle)), WRONG_STRUCT_SIZE)
-        takt.takt_splice_options_init(byref(self.options))
+        initialise(self.options)
         self.splice.struct_size = 4
         self.assertEqual(self.make(byref(handle)), WRONG_STRUCT_SIZE)
         arguments = [self.running.handle, self.next.handle, byref(self.options), self.limits, 2, None, None, byref(handle)]

@@ -105,8 +105,7 @@ class LimitsTest(unittest.TestCase):
     def setUp(self):
         self.trajectory = Trajectory(waypoints([0, SECOND], [[0, 0], [1, -2]], through=STOP))
         self.limits = no_limits(2)
-        self.violation = Violation()
-        takt.takt_violation_init(byref(self.violation))
+        self.violation = initialise(Violation())
 
     def check(self):
         return takt.takt_trajectory_check(self.trajectory.handle, self.limits, 2, byref(self.violation))
@@ -273,8 +272,8 @@ class BadInputTest(unittest.TestCase):
             self.assertEqual(self.create(w), NULL_POINTER)
         takt.takt_trajectory_destroy(None)
         takt.takt_joint_limits_init(None)
-        takt.takt_waypoints_init(None)
-        takt.takt_violation_init(None)
+        takt.takt_waypoints_init(None, 0)
+        takt.takt_violation_init(None, 0)
         self.assertEqual(takt.takt_trajectory_joints(None), 0)
         self.assertEqual(takt.takt_trajectory_duration_ns(None), 0)
         for function, *arguments in [(takt.takt_trajectory_sample, None, None, 0, 0, None, None, None),

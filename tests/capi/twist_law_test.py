@@ -15,7 +15,7 @@ from bindings import *  # the library, named in the first argument, and its stru
 class TwistLawTest(unittest.TestCase):
     def test_a_vehicle_drives_and_stops(self):
         options, law, command = TwistLawOptions(), c_void_p(), DriveCommand()
-        takt.takt_twist_law_options_init(byref(options))
+        initialise(options)
         self.assertEqual((options.command_threshold, options.holding_brake), (0.1, 0.2))
         self.assertEqual(takt.takt_twist_law_create(byref(options), byref(law)), CONTROL_OUT_OF_DOMAIN)
         options.wheelbase, options.max_steering, options.steering_rate = 1.6, 0.5, 0.6

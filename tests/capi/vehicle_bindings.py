@@ -3,7 +3,7 @@
 from ctypes import byref, c_uint8, c_void_p
 
 from bindings import ChannelKey as Key
-from bindings import OK, constants, takt
+from bindings import OK, constants, initialise, takt
 from bindings import OdometryEstimate as Estimate
 from bindings import SimulatedVehicleState as Truth
 from bindings import UdpCounters, UdpDatagram, UdpOptions
@@ -19,8 +19,7 @@ LITTLE_ENDIAN, NETWORK = constants("BYTE_ORDER", "LITTLE_ENDIAN NETWORK")
 
 
 def options(**changes):
-    made = Options()
-    takt.takt_vehicle_client_options_init(byref(made))
+    made = initialise(Options())
     made.units.speed = 0.01
     made.units.angle = made.units.odometer = made.units.steer = 0.001
     made.units.full_throttle = made.units.full_brake = 100

@@ -9,7 +9,7 @@ import sys
 import unittest
 from ctypes import byref, c_int32, c_int64, c_size_t, c_uint8, c_void_p
 
-from bindings import BAD_ARGUMENT, DriveCommand, NULL_POINTER, OK, WRONG_STRUCT_SIZE, constants, status, takt
+from bindings import BAD_ARGUMENT, DriveCommand, NULL_POINTER, OK, WRONG_STRUCT_SIZE, constants, initialise, status, takt
 import furbot_peer as peer
 from vehicle_bindings import DATAGRAM, Counters, Key, State, Units, commander, options, plain
 
@@ -64,14 +64,12 @@ class Link:
             self.ms += 10
 
     def get(self):
-        state = State()
-        takt.takt_vehicle_client_state_init(byref(state))
+        state = initialise(State())
         assert takt.takt_vehicle_client_get_state(self.client, byref(state)) == OK
         return state
 
     def counters(self):
-        counters = Counters()
-        takt.takt_vehicle_client_counters_init(byref(counters))
+        counters = initialise(Counters())
         assert takt.takt_vehicle_client_get_counters(self.client, byref(counters)) == OK
         return counters
 
@@ -228,7 +226,7 @@ class VehicleClientTest(unittest.TestCase):
         self.assertEqual(takt.takt_vehicle_client_get_state(self.link.client, byref(State())), WRONG_STRUCT_SIZE)
         self.assertEqual(takt.takt_vehicle_client_next_send_ns(None), 2**63 - 1)
         takt.takt_vehicle_client_destroy(None)
-        takt.takt_vehicle_client_options_init(None)
+        takt.takt_vehicle_client_options_init(None, 0)
 
 
 if __name__ == "__main__":

@@ -20,10 +20,10 @@ from ctypes import byref, c_double, c_size_t, c_uint8, c_void_p, create_string_b
 
 from bindings import (BAD_ARGUMENT, CONTROL_NOT_FINITE, CONTROL_OUT_OF_DOMAIN, MOBILE_NOT_FINITE,
                       MOBILE_NOT_POSITIVE, MOBILE_OUT_OF_DOMAIN, NULL_POINTER, OK, Pose, TIMEOUT, Twist,
-                      WRONG_STRUCT_SIZE, constants, takt)
+                      WRONG_STRUCT_SIZE, constants, initialise, takt)
 import furbot_peer as peer
 from vehicle_bindings import DATAGRAM, LITTLE_ENDIAN, Counters, Estimate, Key, State, options, plain
-from vehicle_rig import SECOND, Round, Udp, create, describe, drive_options, initialised, is_covariance, law, sigmas
+from vehicle_rig import SECOND, Round, Udp, create, describe, drive_options, is_covariance, law, sigmas
 from vehicle_programs import PATIENCE, Program
 
 FURBOT = sys.argv[2]
@@ -66,7 +66,7 @@ class DriveTest(unittest.TestCase):
         self.assertEqual(self.twist(1, 0, 0), NOT_READY)
         self.assertEqual(self.twist(1, 0, math.nan), NOT_FINITE)
         self.assertEqual(self.twist(math.inf, 0, 0), NOT_FINITE)
-        state, out, size, now = initialised(State), (c_uint8 * DATAGRAM)(), c_size_t(), SECOND
+        state, out, size, now = initialise(State()), (c_uint8 * DATAGRAM)(), c_size_t(), SECOND
         self.assertEqual(takt.takt_vehicle_client_poll(self.client, now, out, DATAGRAM, byref(size)), OK)
         self.assertEqual(size.value, 20)
         self.assertEqual(takt.takt_vehicle_client_next_send_ns(self.client), now + 10 * MS)
@@ -75,7 +75,7 @@ class DriveTest(unittest.TestCase):
         self.assertEqual((state.cause, state.category), (REQUESTED, 0))
         self.assertEqual(self.twist(1, 0, 0), STOPPED)
         self.assertNotEqual(takt.takt_vehicle_client_receive(self.client, b"x", 1, now), OK)
-        counters = initialised(Counters)
+        counters = initialise(Counters())
         self.assertEqual(takt.takt_vehicle_client_get_counters(self.client, byref(counters)), OK)
         self.assertEqual((counters.received, counters.sent, counters.stops), (1, 1, 1))
 
@@ -125,7 +125,7 @@ class DriveTest(unittest.TestCase):
         self.assertIsNone(drive.value)
 
     def test_required_systems_of_a_description_can_be_others(self):
-        description, drive, state = c_void_p(), c_void_p(), initialised(State)
+        description, drive, state = c_void_p(), c_void_p(), initialise(State())
         self.assertEqual(describe(description), OK)
         self.addCleanup(takt.takt_vehicle_description_destroy, description)
         for systems, error in ((0, BAD_ARGUMENT), (1 << STEERING, BAD_ARGUMENT), (1 << TRACTION | 1 << 20, UNKNOWN_SYSTEM)):
@@ -162,7 +162,7 @@ class DriveTest(unittest.TestCase):
         self.assertEqual(takt.takt_vehicle_drive_set_pose(self.drive, None, None), NULL_POINTER)
         self.assertEqual(takt.takt_vehicle_drive_set_pose(None, byref(Pose()), None), NULL_POINTER)
         self.assertIsNone(takt.takt_vehicle_drive_client(None))
-        takt.takt_vehicle_drive_options_init(None)
+        takt.takt_vehicle_drive_options_init(None, 0)
         takt.takt_vehicle_drive_destroy(None)
         takt.takt_vehicle_description_destroy(None)
 
@@ -172,7 +172,7 @@ class SpeedTest(unittest.TestCase):
 
     def driven(self, said, **changes):
         """The estimate and the state after half a second of frames and twists."""
-        channel, drive, estimate, state = plain(), c_void_p(), Estimate(), initialised(State)
+        channel, drive, estimate, state = plain(), c_void_p(), Estimate(), initialise(State())
         self.assertEqual(create(channel, drive, {}, changes), OK)
         client = takt.takt_vehicle_drive_client(drive)
         for ms in range(1000, 1500, 10):
@@ -269,7 +269,7 @@ class Commander:
         return estimate
 
     def state(self):
-        state = initialised(State)
+        state = initialise(State())
         assert takt.takt_vehicle_client_get_state(self.client, byref(state)) == OK
         return state
 

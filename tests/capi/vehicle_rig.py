@@ -4,25 +4,16 @@ import itertools
 import math
 from ctypes import byref, c_size_t, c_void_p, create_string_buffer
 
-from bindings import OK, OdometryOptions, Twist, TwistLawOptions, takt
-from vehicle_bindings import Counters, DriveOptions, Faults, State, Truth, UdpCounters, UdpOptions, options
+from bindings import OK, OdometryOptions, Twist, TwistLawOptions, initialise, takt
+from vehicle_bindings import DriveOptions, UdpCounters, UdpOptions, options
 from vehicle_programs import PATIENCE
 
 BY_STEERING = BY_ODOMETER = 1
 SECOND = 1_000_000_000
 
 
-def initialised(structure):
-    names = {DriveOptions: "vehicle_drive_options", TwistLawOptions: "twist_law_options", OdometryOptions: "odometry_options",
-             State: "vehicle_client_state", Counters: "vehicle_client_counters", UdpOptions: "udp_options",
-             UdpCounters: "udp_counters", Faults: "vehicle_faults", Truth: "simulated_vehicle_state"}
-    made = structure()
-    getattr(takt, f"takt_{names[structure]}_init")(byref(made))
-    return made
-
-
 def drive_options():
-    made = initialised(DriveOptions)
+    made = initialise(DriveOptions())
     limits = made.limits
     limits.forward = limits.backward = limits.acceleration = limits.braking = limits.rotational_acceleration = 2
     limits.left = math.inf
@@ -32,14 +23,14 @@ def drive_options():
 
 
 def law():
-    made = initialised(TwistLawOptions)
+    made = initialise(TwistLawOptions())
     made.wheelbase, made.max_steering, made.steering_rate = 1.6, 0.5, 0.8
     made.throttle[:], made.brake[:] = (0.4, 0.15, 0), (0.5, 0.2, 0)
     return made
 
 
 def odometry():
-    made = initialised(OdometryOptions)
+    made = initialise(OdometryOptions())
     made.timeout_ns = 5 * SECOND
     made.forward_per_distance = made.left_per_distance = 1e-4
     made.heading_per_distance = 1e-5
@@ -122,7 +113,7 @@ class Udp:
 
     def __init__(self, port, **changes):
         self.handle, self.why = c_void_p(), create_string_buffer(200)
-        self.options = changed(initialised(UdpOptions), {"peer_port": port, **changes})
+        self.options = changed(initialise(UdpOptions()), {"peer_port": port, **changes})
         self.status = takt.takt_udp_open(byref(self.options), byref(self.handle), self.why, len(self.why))
 
     def close(self):
@@ -141,6 +132,6 @@ class Udp:
         return buffer.raw[:came.value] if failed == OK else failed
 
     def counters(self):
-        counters = initialised(UdpCounters)
+        counters = initialise(UdpCounters())
         assert takt.takt_udp_get_counters(self.handle, byref(counters)) == OK
         return counters

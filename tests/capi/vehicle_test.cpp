@@ -24,17 +24,17 @@ struct Options {
   takt_twist_law_options law{};
 
   Options() {
-    takt_vehicle_drive_options_init(&drive);
+    takt_vehicle_drive_options_init(&drive, sizeof drive);
     drive.limits = {2, 1, std::numeric_limits<double>::infinity(), 1, 1, 1, 2};
     drive.wheel_radius = 0.3;
     drive.track = 1.285;
-    takt_vehicle_client_options_init(&client);
+    takt_vehicle_client_options_init(&client, sizeof client);
     client.required = 1U << TAKT_SYSTEM_TRACTION;
     client.units.speed = 0.01;
     client.units.angle = client.units.odometer = client.units.steer = 0.001;
     client.units.full_throttle = client.units.full_brake = 100;
     client.byte_order = TAKT_BYTE_ORDER_NETWORK;
-    takt_twist_law_options_init(&law);
+    takt_twist_law_options_init(&law, sizeof law);
     law.wheelbase = 1.6;
     law.max_steering = 0.5;
     law.steering_rate = 0.8;
@@ -103,8 +103,8 @@ TEST_CASE("driving a vehicle neither allocates nor locks nor enters the kernel")
   std::int32_t failed = 0;
 
   takt::test::RtGuard guard;
-  takt_vehicle_client_state_init(&state);
-  takt_vehicle_client_counters_init(&counters);
+  takt_vehicle_client_state_init(&state, sizeof state);
+  takt_vehicle_client_counters_init(&counters, sizeof counters);
   for (std::uint32_t ms = 1000; ms < 3000; ms += 10) {
     const std::int64_t now = Rig::now(ms);
     failed |= rig.hear(ms);
@@ -158,8 +158,8 @@ TEST_CASE("a simulated vehicle neither allocates nor locks nor enters the kernel
   std::int32_t failed = 0;
 
   takt::test::RtGuard guard;
-  takt_vehicle_faults_init(&faults);
-  takt_simulated_vehicle_state_init(&state);
+  takt_vehicle_faults_init(&faults, sizeof faults);
+  takt_simulated_vehicle_state_init(&state, sizeof state);
   for (std::uint32_t ms = 10; ms < 5000; ms += 10) {
     const takt_vehicle_control control{ms, 0, ms > 4000 ? 100 : 0, 0};
     failed |= takt_vehicle_control_encode(&control, TAKT_BYTE_ORDER_NETWORK, in.data(), in.size());
@@ -202,7 +202,7 @@ TEST_CASE(
   takt_channel_destroy(channel);
 
   takt_udp_options udp;
-  takt_udp_options_init(&udp);
+  takt_udp_options_init(&udp, sizeof udp);
   takt_udp_socket* socket = nullptr;
   CHECK(allocations_needed([&] { return takt_udp_open(&udp, &socket, nullptr, 0); }) > 0);
   takt_udp_close(socket);
@@ -210,7 +210,7 @@ TEST_CASE(
 
 TEST_CASE("sending over a socket makes its system calls only, without allocation or lock") {
   takt_udp_options options;
-  takt_udp_options_init(&options);
+  takt_udp_options_init(&options, sizeof options);
   takt_udp_socket* there = nullptr;
   takt_udp_socket* here = nullptr;
   REQUIRE(takt_udp_open(&options, &there, nullptr, 0) == TAKT_OK);

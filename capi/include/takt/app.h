@@ -5,7 +5,7 @@
  *     takt_robot_options options;
  *     takt_robot* robot = NULL;
  *     char text[4096];
- *     takt_robot_options_init(&options);
+ *     takt_robot_options_init(&options, sizeof options);
  *     options.simulate = 1;
  *     if (takt_robot_create("arm.json", &options, &robot, text, sizeof text) != TAKT_OK)
  *       return complain(text);
@@ -91,8 +91,8 @@ typedef struct takt_robot_options {
   const char* folder; /* where plug-ins without '/' in their name are searched; NULL: nowhere */
 } takt_robot_options;
 
-/* Sets every field except struct_size to zero. NULL is ignored. Real-time safe. */
-TAKT_API void takt_robot_options_init(takt_robot_options* options);
+/* Sets struct_size to `size`, and everything else to zero. Ignores NULL. Real-time safe. */
+TAKT_API void takt_robot_options_init(takt_robot_options* options, size_t size);
 
 /* Reads the description, opens the buses and the recording, and starts the motion server. Sends no frame and
  * moves nothing. `options` may be NULL: all defaults. The caller owns *robot and frees it with
@@ -171,8 +171,8 @@ typedef struct takt_robot_totals {
   uint64_t log_dropped;    /* entries lost because a ring was full */
 } takt_robot_totals;
 
-/* Sets every field except struct_size to zero. NULL is ignored. Real-time safe. */
-TAKT_API void takt_robot_totals_init(takt_robot_totals* totals);
+/* Sets struct_size to `size`, and everything else to zero. Ignores NULL. Real-time safe. */
+TAKT_API void takt_robot_totals_init(takt_robot_totals* totals, size_t size);
 
 /* Ends the motion server and the recording, after takt_robot_run() or instead of it. Removes the recording of
  * a robot that never ran. `totals` may be NULL; `text` is as for takt_robot_create(). Errors:

@@ -57,6 +57,7 @@ typedef struct takt_cycle {
  * error. */
 typedef struct takt_component_type {
   uint32_t struct_size; /* set by takt_component_type_init() */
+  uint32_t reserved;    /* 0 */
   const char* type;     /* unique in a program: 1 to 31 letters, digits, '_', '-' or '.' */
   const char* version;
   const char* vendor;
@@ -80,8 +81,8 @@ typedef struct takt_component_type {
   void (*on_parameters)(void* user);
 } takt_component_type;
 
-/* Sets every field except struct_size to zero. NULL is ignored. Real-time safe. */
-TAKT_API void takt_component_type_init(takt_component_type* type);
+/* Sets struct_size to `size`, and everything else to zero. Ignores NULL. Real-time safe. */
+TAKT_API void takt_component_type_init(takt_component_type* type, size_t size);
 
 /* Creates a component of this type; `create` of the type is called, or *user is `user` without it. Free
  * it with takt_component_destroy(). Errors: TAKT_ERROR_COMPONENT_BAD_NAME; that of `create`. */

@@ -45,7 +45,7 @@ typedef struct takt_pid_gains {
 
 /* Sets all gains to zero, the setpoint weight to 1, the derivative on measurement, no limits. Ignores NULL.
  * Real-time safe. */
-TAKT_API void takt_pid_gains_init(takt_pid_gains* gains);
+TAKT_API void takt_pid_gains_init(takt_pid_gains* gains, size_t size);
 
 /* Makes a PID. Free *pid with takt_pid_destroy(). Errors: TAKT_ERROR_CONTROL_NOT_FINITE, _MIN_ABOVE_MAX,
  * _OUT_OF_DOMAIN; TAKT_ERROR_CAPI_BAD_ARGUMENT (form). */
@@ -125,7 +125,7 @@ typedef struct takt_rate_limits {
 } takt_rate_limits;
 
 /* Sets every limit to infinite. Ignores NULL. Real-time safe. */
-TAKT_API void takt_rate_limits_init(takt_rate_limits* limits);
+TAKT_API void takt_rate_limits_init(takt_rate_limits* limits, size_t size);
 
 /* Makes a limiter at value zero, at rest. Free *limiter with takt_rate_limiter_destroy(). Errors:
  * TAKT_ERROR_CONTROL_NOT_FINITE, _MIN_ABOVE_MAX, _OUT_OF_DOMAIN; TAKT_ERROR_CAPI_BAD_ARGUMENT (reserved). */

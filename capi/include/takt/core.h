@@ -11,10 +11,12 @@
  *            No function throws, prints or ends the program, for any numbers.
  *            Pointers are NULL or valid. A NULL that is not allowed gives TAKT_ERROR_CAPI_NULL_POINTER.
  *
- * STRUCTS    A structure that can grow begins with struct_size. Call its _init function first.
+ * STRUCTS    A structure that can grow begins with struct_size. Call its _init function first, with the
+ *            structure and its sizeof; it sets the defaults. No function reads or writes beyond that size.
  *            A newer library uses defaults for the fields that the program does not know.
  *            An older library rejects unknown fields that are not zero: TAKT_ERROR_CAPI_WRONG_STRUCT_SIZE.
- *            Structures without struct_size never change.
+ *            Structures without struct_size never change, nor do those in arrays. Reserved fields are 0, or
+ *            the function returns TAKT_ERROR_CAPI_BAD_ARGUMENT.
  *
  * ENUMS      Fields and parameters that hold an enumerator are int32_t: the size of an enum is not fixed.
  *

@@ -78,9 +78,9 @@ typedef struct takt_dbc_reading {
   const char* label; /* of the number in the value table; "" if it has none */
 } takt_dbc_reading;
 
-/* Set struct_size, and everything else to zero. Ignore NULL. Real-time safe. */
-TAKT_API void takt_dbc_message_init(takt_dbc_message* message);
-TAKT_API void takt_dbc_signal_init(takt_dbc_signal* signal);
+/* Set struct_size to `size`, and everything else to zero. Ignore NULL. Real-time safe. */
+TAKT_API void takt_dbc_message_init(takt_dbc_message* message, size_t size);
+TAKT_API void takt_dbc_signal_init(takt_dbc_signal* signal, size_t size);
 
 /* Parses the text of a DBC file (`bytes` bytes). Free *dbc with takt_dbc_destroy(). Invalid statements are
  * skipped with a warning, or, if `strict` is not 0, rejected. Errors: TAKT_ERROR_CAN_BAD_DBC. Then `why`

@@ -80,7 +80,7 @@ typedef struct takt_odometry_options {
 } takt_odometry_options;
 
 /* Sets the timeout to 0.5 s and the noise to zero. Ignores NULL. */
-TAKT_API void takt_odometry_options_init(takt_odometry_options* options);
+TAKT_API void takt_odometry_options_init(takt_odometry_options* options, size_t size);
 
 /* Makes an odometry at the origin. `options` may be NULL for the defaults. Free *odometry with
  * takt_odometry_destroy(). Errors: TAKT_ERROR_MOBILE_NOT_FINITE, _NOT_POSITIVE, _OUT_OF_DOMAIN. */

@@ -22,8 +22,8 @@ extern "C" {
  *     const double target[] = {1.2};
  *
  *     takt_motion_client_connect(NULL, &robot);
- *     takt_motion_options_init(&options);
- *     takt_reply_init(&reply);
+ *     takt_motion_options_init(&options, sizeof options);
+ *     takt_reply_init(&reply, sizeof reply);
  *     options.joint_names = names;
  *
  *     if (takt_motion_client_move(robot, &options, target, 1, 0, &reply) == TAKT_OK)
@@ -42,8 +42,8 @@ typedef struct takt_motion_client_options {
   int64_t timeout_ns;   /* for each answer of the server; 0: 5 s */
 } takt_motion_client_options;
 
-/* Sets struct_size, and everything else to zero. Ignores NULL. */
-TAKT_API void takt_motion_client_options_init(takt_motion_client_options* options);
+/* Sets struct_size to `size`, and everything else to zero. Ignores NULL. */
+TAKT_API void takt_motion_client_options_init(takt_motion_client_options* options, size_t size);
 
 /* Connects and reads the server's greeting. `options` may be NULL for the defaults. Close *client with
  * takt_motion_client_close(). Errors: TAKT_ERROR_PLATFORM_CONNECT_FAILED; TAKT_ERROR_CAPI_TIMEOUT;
@@ -93,8 +93,8 @@ typedef struct takt_reply {
   char message[256]; /* the reason as a sentence */
 } takt_reply;
 
-/* Sets struct_size, no goal and no reason. Ignores NULL. */
-TAKT_API void takt_reply_init(takt_reply* reply);
+/* Sets struct_size to `size`, no goal and no reason. Ignores NULL. */
+TAKT_API void takt_reply_init(takt_reply* reply, size_t size);
 
 /* The largest difference of a joint from its reference. 0 means the default, a negative number no limit. */
 typedef struct takt_joint_tolerance {
@@ -144,8 +144,8 @@ typedef enum takt_when_busy {
   TAKT_WHEN_BUSY_REJECT = 2  /* is rejected: TAKT_ERROR_MOTION_JOINT_BUSY */
 } takt_when_busy;
 
-/* Sets struct_size, and everything else to zero. Ignores NULL. */
-TAKT_API void takt_motion_options_init(takt_motion_options* options);
+/* Sets struct_size to `size`, and everything else to zero. Ignores NULL. */
+TAKT_API void takt_motion_options_init(takt_motion_options* options, size_t size);
 
 /* ---- requests ---- */
 
@@ -224,8 +224,8 @@ typedef struct takt_robot_state {
   uint64_t overruns; /* periods that the loop missed */
 } takt_robot_state;
 
-/* Sets struct_size, and everything else to zero. Ignores NULL. */
-TAKT_API void takt_robot_state_init(takt_robot_state* state);
+/* Sets struct_size to `size`, and everything else to zero. Ignores NULL. */
+TAKT_API void takt_robot_state_init(takt_robot_state* state, size_t size);
 
 /* Reads the state of the robot, and the reference and measured position of each joint (rad or m). `joints`
  * equals takt_motion_client_joints(). Outputs may be NULL. */

@@ -31,7 +31,7 @@ typedef struct takt_udp_options {
 } takt_udp_options;
 
 /* Sets the defaults named above. Ignores NULL. Real-time safe. */
-TAKT_API void takt_udp_options_init(takt_udp_options* options);
+TAKT_API void takt_udp_options_init(takt_udp_options* options, size_t size);
 
 /* Opens a socket. Close *socket with takt_udp_close(). On failure `why`, which may be NULL, gets the reason,
  * cut to `size` bytes. Errors: TAKT_ERROR_PLATFORM_BAD_ADDRESS; _UDP_FAILED (for example: the port is in use,
@@ -88,8 +88,8 @@ typedef struct takt_udp_counters {
   uint64_t foreign;     /* dropped when the socket settled: from another port of the peer */
 } takt_udp_counters;
 
-/* Sets struct_size, and everything else to zero. Ignores NULL. Real-time safe. */
-TAKT_API void takt_udp_counters_init(takt_udp_counters* counters);
+/* Sets struct_size to `size`, and everything else to zero. Ignores NULL. Real-time safe. */
+TAKT_API void takt_udp_counters_init(takt_udp_counters* counters, size_t size);
 /* Reads the counters. One system call. */
 TAKT_API int32_t takt_udp_get_counters(const takt_udp_socket* socket, takt_udp_counters* counters);
 

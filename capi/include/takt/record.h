@@ -3,7 +3,7 @@
  * status, structs and ownership.
  *
  *     takt_topic topics[] = {{"/gripper", "gripper/msg/State", "force f64, closed u64"}};
- *     takt_recorder_options_init(&options);
+ *     takt_recorder_options_init(&options, sizeof options);
  *     options.topics = topics;
  *     options.topic_count = 1;
  *     if (takt_recorder_create("run.mcap", &options, &recorder, text, sizeof text) != TAKT_OK)
@@ -62,8 +62,8 @@ typedef struct takt_recorder_options {
   int64_t rotate_after_ns;   /* and after this time; 0: never */
 } takt_recorder_options;
 
-/* Sets every field except struct_size to zero. NULL is ignored. Real-time safe. */
-TAKT_API void takt_recorder_options_init(takt_recorder_options* options);
+/* Sets struct_size to `size`, and everything else to zero. Ignores NULL. Real-time safe. */
+TAKT_API void takt_recorder_options_init(takt_recorder_options* options, size_t size);
 
 /* Creates or truncates the file, and starts the thread. `options` may be NULL. The caller owns *recorder and
  * frees it with takt_recorder_destroy(). The reason of a failure goes to `text`, cut to `size` bytes; `text`
@@ -139,8 +139,8 @@ typedef struct takt_record {
   size_t message_size;
 } takt_record;
 
-/* Sets every field except struct_size to zero. NULL is ignored. Real-time safe. */
-TAKT_API void takt_record_init(takt_record* record);
+/* Sets struct_size to `size`, and everything else to zero. Ignores NULL. Real-time safe. */
+TAKT_API void takt_record_init(takt_record* record, size_t size);
 
 /* Opens a file and reads what it describes. The caller owns *recording and closes it with
  * takt_recording_close(). `text` is as for takt_recorder_create(). Errors: TAKT_ERROR_RECORD_... */
@@ -173,8 +173,8 @@ typedef struct takt_replay_options {
   const char* recording; /* file of the replay's own recording; NULL: none */
 } takt_replay_options;
 
-/* Sets every field except struct_size to zero. NULL is ignored. Real-time safe. */
-TAKT_API void takt_replay_options_init(takt_replay_options* options);
+/* Sets struct_size to `size`, and everything else to zero. Ignores NULL. Real-time safe. */
+TAKT_API void takt_replay_options_init(takt_replay_options* options, size_t size);
 
 /* The result of a replay. An output: the library writes the fields that struct_size covers. */
 typedef struct takt_replay_result {
@@ -189,8 +189,8 @@ typedef struct takt_replay_result {
   uint64_t left_out;    /* requests that the limits of this robot forbid */
 } takt_replay_result;
 
-/* Sets every field except struct_size to zero. NULL is ignored. Real-time safe. */
-TAKT_API void takt_replay_result_init(takt_replay_result* result);
+/* Sets struct_size to `size`, and everything else to zero. Ignores NULL. Real-time safe. */
+TAKT_API void takt_replay_result_init(takt_replay_result* result, size_t size);
 
 /* Repeats a recorded run of a robot: its devices give again what was read, and requests come in the recorded
  * cycles. The same controllers then give the same commands, bit for bit. `options` and `result` may be NULL.

@@ -13,7 +13,7 @@
  *       return TAKT_OK;
  *     }
  *
- *     takt_controller_type_init(&type);
+ *     takt_controller_type_init(&type, sizeof type);
  *     type.type = "Damper"; type.configure = configure; type.execute = execute;
  *     takt_robot_load_controller(robot, &type, "damper", &damper, NULL, text, sizeof text);
  *     takt_robot_command(robot, "start damper", text, sizeof text, NULL);
@@ -57,8 +57,8 @@ typedef struct takt_controller_type {
   void (*deactivate)(void* user, const takt_cycle* cycle);
 } takt_controller_type;
 
-/* Sets every field except struct_size to zero. NULL is ignored. Real-time safe. */
-TAKT_API void takt_controller_type_init(takt_controller_type* type);
+/* Sets struct_size to `size`, and everything else to zero. Ignores NULL. Real-time safe. */
+TAKT_API void takt_controller_type_init(takt_controller_type* type, size_t size);
 
 /* Finds a number to read, such as "elbow/position". Errors: TAKT_ERROR_ROBOT_NO_SUCH_INTERFACE. */
 TAKT_API int32_t takt_resources_state(takt_resources* resources, const char* name, takt_state** state);

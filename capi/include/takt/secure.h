@@ -55,8 +55,8 @@ typedef struct takt_channel_limits {
   int64_t renewal_ns;   /* the commander renews the session so often; it ends after six renewals; 10 s */
 } takt_channel_limits;
 
-/* Sets struct_size, and everything else to zero. Ignores NULL. */
-TAKT_API void takt_channel_limits_init(takt_channel_limits* limits);
+/* Sets struct_size to `size`, and everything else to zero. Ignores NULL. */
+TAKT_API void takt_channel_limits_init(takt_channel_limits* limits, size_t size);
 
 /* Make a channel. Free *channel with takt_channel_destroy(). A vehicle has one key, or two while keys are
  * exchanged. `limits` may be NULL for the defaults. Errors: TAKT_ERROR_SECURE_NO_KEY (none, more than two,

@@ -55,7 +55,7 @@ typedef struct takt_vehicle_faults {
 } takt_vehicle_faults;
 
 /* Sets no faults. Ignores NULL. Real-time safe. */
-TAKT_API void takt_vehicle_faults_init(takt_vehicle_faults* faults);
+TAKT_API void takt_vehicle_faults_init(takt_vehicle_faults* faults, size_t size);
 /* Applies faults from now on. Errors: TAKT_ERROR_CAPI_BAD_ARGUMENT (a share, the delay, reserved); nothing
  * changes. Real-time safe. */
 TAKT_API int32_t takt_simulated_vehicle_set_faults(takt_simulated_vehicle* vehicle,
@@ -80,8 +80,8 @@ typedef struct takt_simulated_vehicle_state {
   uint64_t held;
 } takt_simulated_vehicle_state;
 
-/* Sets struct_size, and everything else to zero. Ignores NULL. Real-time safe. */
-TAKT_API void takt_simulated_vehicle_state_init(takt_simulated_vehicle_state* state);
+/* Sets struct_size to `size`, and everything else to zero. Ignores NULL. Real-time safe. */
+TAKT_API void takt_simulated_vehicle_state_init(takt_simulated_vehicle_state* state, size_t size);
 /* Reads the state. */
 TAKT_API int32_t takt_simulated_vehicle_get_state(const takt_simulated_vehicle* vehicle,
                                                   takt_simulated_vehicle_state* state);

@@ -41,8 +41,8 @@ typedef struct takt_waypoints {
   const double* accelerations; /* count x joints; rad/s^2 or m/s^2; or NULL */
 } takt_waypoints;
 
-/* Sets struct_size, and everything else to zero. Ignores NULL. Real-time safe. */
-TAKT_API void takt_waypoints_init(takt_waypoints* waypoints);
+/* Sets struct_size to `size`, and everything else to zero. Ignores NULL. Real-time safe. */
+TAKT_API void takt_waypoints_init(takt_waypoints* waypoints, size_t size);
 
 /* The quantity that exceeds a limit. */
 typedef enum takt_quantity {
@@ -63,8 +63,8 @@ typedef struct takt_violation {
   double limit;         /* a magnitude, except for positions */
 } takt_violation;
 
-/* Sets struct_size, and everything else to zero. Ignores NULL. Real-time safe. */
-TAKT_API void takt_violation_init(takt_violation* violation);
+/* Sets struct_size to `size`, and everything else to zero. Ignores NULL. Real-time safe. */
+TAKT_API void takt_violation_init(takt_violation* violation, size_t size);
 
 /* Makes a trajectory through waypoints. Free *trajectory with takt_trajectory_destroy(). Errors:
  * TAKT_ERROR_TRAJECTORY_...; OUT_OF_DOMAIN also for SMOOTH if durations differ by more than a factor of
@@ -155,8 +155,8 @@ typedef struct takt_splice_options {
       joints; /* the running trajectory's joint for each joint of the next one; NULL: all, in order */
 } takt_splice_options;
 
-/* Sets struct_size, and everything else to zero. Ignores NULL. Real-time safe. */
-TAKT_API void takt_splice_options_init(takt_splice_options* options);
+/* Sets struct_size to `size`, and everything else to zero. Ignores NULL. Real-time safe. */
+TAKT_API void takt_splice_options_init(takt_splice_options* options, size_t size);
 
 /* The result of a splice. An output: the library writes the fields that struct_size covers. */
 typedef struct takt_splice {
@@ -167,8 +167,8 @@ typedef struct takt_splice {
   int64_t delay_ns;     /* delay of that waypoint and of all later ones */
 } takt_splice;
 
-/* Sets struct_size, and everything else to zero. Ignores NULL. Real-time safe. */
-TAKT_API void takt_splice_init(takt_splice* splice);
+/* Sets struct_size to `size`, and everything else to zero. Ignores NULL. Real-time safe. */
+TAKT_API void takt_splice_init(takt_splice* splice, size_t size);
 
 /* Makes a trajectory that follows `running` until at_ns, then a jerk-limited bridge, then `next`. The bridge
  * has no step in position, velocity or acceleration. It leads to the first waypoint of `next` that is not

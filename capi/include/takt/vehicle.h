@@ -32,7 +32,7 @@ typedef struct takt_twist_law_options {
 } takt_twist_law_options;
 
 /* Sets the defaults named above, and everything else to zero. Ignores NULL. Real-time safe. */
-TAKT_API void takt_twist_law_options_init(takt_twist_law_options* options);
+TAKT_API void takt_twist_law_options_init(takt_twist_law_options* options, size_t size);
 
 /* The command to a vehicle. */
 typedef struct takt_drive_command {
@@ -281,7 +281,7 @@ typedef struct takt_vehicle_client_options {
 } takt_vehicle_client_options;
 
 /* Sets the defaults named above; other units and byte_order become zero. Ignores NULL. Real-time safe. */
-TAKT_API void takt_vehicle_client_options_init(takt_vehicle_client_options* options);
+TAKT_API void takt_vehicle_client_options_init(takt_vehicle_client_options* options, size_t size);
 
 /* Makes a client. Free *client with takt_vehicle_client_destroy(). `layouts` may be NULL for the Furbot's
  * own. The channel is a plain one or a commander's. It must outlive the client and serve nothing else
@@ -360,8 +360,8 @@ typedef struct takt_vehicle_client_state {
   takt_drive_command command; /* that is sent now */
 } takt_vehicle_client_state;
 
-/* Sets struct_size, and everything else to zero. Ignores NULL. Real-time safe. */
-TAKT_API void takt_vehicle_client_state_init(takt_vehicle_client_state* state);
+/* Sets struct_size to `size`, and everything else to zero. Ignores NULL. Real-time safe. */
+TAKT_API void takt_vehicle_client_state_init(takt_vehicle_client_state* state, size_t size);
 /* Reads the state after the last call of another function. Real-time safe. */
 TAKT_API int32_t takt_vehicle_client_get_state(const takt_vehicle_client* client,
                                                takt_vehicle_client_state* state);
@@ -402,8 +402,8 @@ typedef struct takt_vehicle_client_counters {
   uint64_t stops;
 } takt_vehicle_client_counters;
 
-/* Sets struct_size, and everything else to zero. Ignores NULL. Real-time safe. */
-TAKT_API void takt_vehicle_client_counters_init(takt_vehicle_client_counters* counters);
+/* Sets struct_size to `size`, and everything else to zero. Ignores NULL. Real-time safe. */
+TAKT_API void takt_vehicle_client_counters_init(takt_vehicle_client_counters* counters, size_t size);
 /* Reads the counters. */
 TAKT_API int32_t takt_vehicle_client_get_counters(const takt_vehicle_client* client,
                                                   takt_vehicle_client_counters* counters);
@@ -461,9 +461,9 @@ typedef struct takt_vehicle_drive_options {
   int32_t distance;    /* takt_distance_source; by the wheels */
 } takt_vehicle_drive_options;
 
-/* Sets struct_size, and everything else to zero: limits and lengths have no default. Ignores NULL. Real-time
+/* Sets struct_size to `size`, and everything else to zero: limits and lengths have no default. Ignores NULL. Real-time
  * safe. */
-TAKT_API void takt_vehicle_drive_options_init(takt_vehicle_drive_options* options);
+TAKT_API void takt_vehicle_drive_options_init(takt_vehicle_drive_options* options, size_t size);
 
 /* The parameters of a vehicle and its drive, from which drives and simulated vehicles are made. */
 typedef struct takt_vehicle_description takt_vehicle_description;
