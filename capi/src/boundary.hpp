@@ -82,9 +82,9 @@ template <class Function>
 /// No structure of any version is larger; a larger struct_size was never initialised.
 inline constexpr std::size_t max_struct_size = 4096;
 
-/// Sets the caller's structure of `size` bytes to `defaults`, and what this library does not know of it to zero.
-/// Writes at most `size` bytes. Does nothing for NULL. An impossible size gives a struct_size that check_size()
-/// rejects.
+/// Sets the caller's structure of `size` bytes to `defaults`, and what this library does not know of it to
+/// zero. Writes at most `size` bytes. Does nothing for NULL. An impossible size gives a struct_size that
+/// check_size() rejects.
 template <class Struct>
 void init_struct(Struct* to, std::size_t size, Struct defaults = {}) noexcept {
   if (to == nullptr || size < sizeof to->struct_size) return;

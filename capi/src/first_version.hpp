@@ -7,8 +7,8 @@
 
 namespace takt::capi {
 
-/// The bytes that every caller's structure has. Fields that are appended later are optional, with zero as their
-/// default: never change a line of this table.
+/// The bytes that every caller's structure has. Fields that are appended later are optional, with zero as
+/// their default: never change a line of this table.
 template <class Struct>
 inline constexpr std::size_t first_version = 0;
 

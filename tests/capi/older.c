@@ -1,6 +1,6 @@
-/* A program that was compiled with an older takt.h, in which each structure that can grow had its first version. It runs
- * with the present library, which must not touch what lies behind the structures, and uses the defaults for the
- * fields that they do not have.
+/* A program of an older takt.h, in which each structure that can grow has its first version. The present
+ * library runs it. The library touches nothing behind the structures, and uses the defaults for the fields
+ * that they do not have.
  *
  *     takt_capi_older ROBOT_FILE
  */

@@ -461,8 +461,8 @@ typedef struct takt_vehicle_drive_options {
   int32_t distance;    /* takt_distance_source; by the wheels */
 } takt_vehicle_drive_options;
 
-/* Sets struct_size to `size`, and everything else to zero: limits and lengths have no default. Ignores NULL. Real-time
- * safe. */
+/* Sets struct_size to `size`, and everything else to zero: limits and lengths have no default. Ignores NULL.
+ * Real-time safe. */
 TAKT_API void takt_vehicle_drive_options_init(takt_vehicle_drive_options* options, size_t size);
 
 /* The parameters of a vehicle and its drive, from which drives and simulated vehicles are made. */

@@ -1,5 +1,6 @@
-/* What an older takt.h declared: of each structure that can grow, the first version. A program that was compiled
- * with it works with every later library of the soname: never change this file while the soname is the same. */
+/* Declarations of an older takt.h: the first version of each structure that can grow. A program that was
+ * compiled with it works with every later library of the soname. Never change this file while the soname is
+ * the same. */
 #ifndef TAKT_OLDER_H
 #define TAKT_OLDER_H
 
