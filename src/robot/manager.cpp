@@ -8,7 +8,6 @@
 
 #include "robot/manager_parts.hpp"
 #include "takt/component/error.hpp"
-#include "takt/component/replacement.hpp"
 
 namespace takt::robot {
 namespace {
@@ -373,29 +372,6 @@ SetupResult<void> Manager::reset_controller(std::string_view name) {
   if (const Status status = controllers_.reset(*entry->controller); !status)
     return fail(status.error(), std::string(name) + " cannot be reset");
   return {};
-}
-
-SetupResult<std::shared_ptr<Controller>> Manager::replace(std::shared_ptr<Controller> fresh,
-                                                          std::string_view who) {
-  const std::lock_guard lock(mutex_);
-  Entry* entry = find_entry(fresh->name());
-  if (entry == nullptr)
-    return fail(Errc::no_such_controller, "no controller \"" + fresh->name() + "\" is loaded");
-  if (is_used(*entry))
-    return fail(Errc::in_use, fresh->name() + " is used by another controller; unload that first");
-  InterfaceTable before = table_;
-  table_.remove(*entry->controller);
-  ControllerNeeds needs;
-  Resources resources(*this, *fresh, needs, robot_.period * entry->config.divisor);
-  const Lent lent(fresh->resources_, resources);
-  auto replaced = component::replace(*entry->controller, *fresh, who);
-  if (!replaced) {
-    table_ = std::move(before);
-    return tl::unexpected<SetupError>(std::move(replaced.error()));
-  }
-  entry->needs.states = std::move(needs.states);
-  std::shared_ptr<Controller> old = std::exchange(entry->controller, std::move(fresh));
-  return old;
 }
 
 Controller* Manager::find(std::string_view name) {

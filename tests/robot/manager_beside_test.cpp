@@ -1,4 +1,4 @@
-// Other threads load, switch, replace and unload controllers while the cycle runs under the real-time guard.
+// Other threads load, switch and unload controllers while the cycle runs under the real-time guard.
 #include <doctest/doctest.h>
 
 #include <atomic>

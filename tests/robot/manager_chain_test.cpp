@@ -439,22 +439,32 @@ TEST_CASE("a switch waits for the drives' change of mode, and is undone if that 
   CHECK(managed.state_of("old") == ControllerState::inactive);
 }
 
-TEST_CASE("a controller is replaced by a newer one of its name while it runs") {
+TEST_CASE("a controller that was just loaded replaces one in a single cycle, while the joint holds still") {
   Managed managed;
+  const auto hold = [](Probe& probe) { probe.joints[0]->follow(probe.joints[0]->reference()); };
   auto old = Probe::of("probe", {"a"});
-  auto fresh = Probe::of("probe", {"a"});
+  old->act = [](Probe& probe) { probe.joints[0]->follow({1, 0, 0}); };
   REQUIRE(managed.manager.load(old).has_value());
   REQUIRE(managed.start("probe").has_value());
   managed.make_ready();
+  managed.cycles(2000);
+  const double held = managed.manager.joints()[0].reference().position;
+  CHECK(held == doctest::Approx(1));
+
+  auto fresh = Probe::of("probe_2", {"a"});
+  fresh->act = hold;
+  REQUIRE(managed.manager.load(fresh).has_value());
+  // The switch is applied between two cycles, so the cycle of the change is seen as a whole.
+  REQUIRE(managed.manager.switch_controllers({.start = {"probe_2"}, .stop = {"probe"}}).has_value());
   const int before = old->executions;
-  auto returned = managed.manager.replace(fresh, "test");
-  REQUIRE(returned.has_value());
-  CHECK(*returned == old);
-  managed.cycles(3);
+  for (int i = 0; i < 5; ++i) {
+    managed.cycle();
+    CHECK(managed.manager.joints()[0].driven());
+    CHECK(managed.drives.commands[0].position == held);
+  }
   CHECK(old->executions == before);
-  CHECK(fresh->executions == 3);
-  CHECK(managed.state_of("probe") == ControllerState::active);
-  CHECK(managed.manager.replace(Probe::of("other", {"a"}), "test").error().error == Errc::no_such_controller);
+  CHECK(fresh->executions == 5);
+  CHECK(managed.manager.unload("probe").has_value());
 }
 
 namespace {

@@ -191,15 +191,10 @@ class Manager {
   SetupResult<void> switch_controllers(const SwitchRequest& request);
   /// Leads a failed controller to inactive. Errors: no_such_controller, wrong_state; that of on_reset().
   [[nodiscard]] SetupResult<void> reset_controller(std::string_view name);
-  /// Puts a new controller in the place of one with the same name, at one cycle boundary (replacement.hpp).
-  /// It claims the same, and nobody uses the old one's inputs and outputs. Returns the old one. Errors:
-  /// no_such_controller; in_use; claimed (the claims differ); those of component::replace().
-  [[nodiscard]] SetupResult<std::shared_ptr<Controller>> replace(std::shared_ptr<Controller> fresh,
-                                                                 std::string_view who);
 
   /// The controllers, in the order in which they run.
   [[nodiscard]] std::vector<ControllerStatus> controllers();
-  /// The controller with this name; null: none. It stays valid until it is unloaded or replaced.
+  /// The controller with this name; null: none. It stays valid until it is unloaded.
   [[nodiscard]] Controller* find(std::string_view name);
   /// All interfaces with their present values.
   [[nodiscard]] std::vector<InterfaceInfo> interfaces();
