@@ -1,5 +1,6 @@
 // Switches of an execution context: checked, applied and undone at one boundary.
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "takt/component/execution_context.hpp"
@@ -10,8 +11,20 @@ namespace takt::component {
 struct ExecutionContext::SwitchJob {
   Switch request;
   std::vector<Arrival*> arrivals;  ///< one for each migration
+  std::vector<bool> restarts;      ///< for each activation: it is deactivated, too
   SwitchResult result;
 };
+
+namespace {
+
+/// The first component that is twice in the list; null: none.
+Component* named_twice(std::vector<Component*> list) {
+  std::ranges::sort(list, std::less<>());
+  const auto twice = std::ranges::adjacent_find(list);
+  return twice == list.end() ? nullptr : *twice;
+}
+
+}  // namespace
 
 // ---- switches ----
 
@@ -44,8 +57,17 @@ void ExecutionContext::withdraw(Arrival* arrival) {
 // it and are handed over, which cannot fail any more. Each runs in its target from the target's next boundary
 // on.
 SwitchResult ExecutionContext::apply(const Switch& request, Duration patience) {
+  std::vector<Component*> migrates;
+  for (const Migration& migration : request.migrate) migrates.push_back(migration.component);
+  for (const auto& list : {request.deactivate, request.activate, migrates}) {
+    if (Component* twice = named_twice(list)) return {fail(Errc::named_twice), twice, {}};
+  }
   auto job = std::make_shared<SwitchJob>();
   job->request = request;
+  std::vector<Component*> stopped = request.deactivate;
+  std::ranges::sort(stopped, std::less<>());
+  for (Component* component : request.activate)
+    job->restarts.push_back(std::ranges::binary_search(stopped, component, std::less<>()));
   for (const Migration& migration : request.migrate) {
     const bool can_move = migration.to != nullptr && migration.to != this && migration.placement.is_valid();
     const Result<Arrival*> arrival =
@@ -90,33 +112,21 @@ void ExecutionContext::settle_arrivals(Duration patience) {
 
 Status ExecutionContext::check(const SwitchJob& job, Component*& culprit) noexcept {
   const Switch& request = job.request;
-  const auto count = [](const std::vector<Component*>& list, const Component* component) {
-    return std::count(list.begin(), list.end(), component);
-  };
-  const auto is_restarted = [&](const Component* component) {
-    return count(request.deactivate, component) == 1;
-  };
   for (Component* component : request.deactivate) {
     culprit = component;
     Slot* slot = find(component);
     if (slot == nullptr) return fail(Errc::not_a_participant);
-    if (count(request.deactivate, component) != 1) return fail(Errc::named_twice);
     if (slot->row.state != ComponentState::active) return fail(Errc::wrong_state);
   }
-  for (Component* component : request.activate) {
-    culprit = component;
-    Slot* slot = find(component);
+  for (std::size_t i = 0; i < request.activate.size(); ++i) {
+    culprit = request.activate[i];
+    Slot* slot = find(culprit);
     if (slot == nullptr) return fail(Errc::not_a_participant);
-    if (count(request.activate, component) != 1) return fail(Errc::named_twice);
-    if (slot->row.state != ComponentState::inactive && !is_restarted(component))
-      return fail(Errc::wrong_state);
+    if (slot->row.state != ComponentState::inactive && !job.restarts[i]) return fail(Errc::wrong_state);
   }
   for (const Migration& migration : request.migrate) {
     culprit = migration.component;
     if (find(migration.component) == nullptr) return fail(Errc::not_a_participant);
-    const auto same = [&](const Migration& m) { return m.component == migration.component; };
-    if (std::count_if(request.migrate.begin(), request.migrate.end(), same) != 1)
-      return fail(Errc::named_twice);
   }
   culprit = nullptr;
   return {};

@@ -1,6 +1,7 @@
 #include "takt/component/execution_context.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "rt/traced.hpp"
@@ -19,9 +20,16 @@ ExecutionContext::~ExecutionContext() {
 // ---- slots: the context's thread ----
 
 ExecutionContext::Slot* ExecutionContext::find(const Component* component) noexcept {
-  const auto place =
-      std::find_if(slots_.begin(), slots_.end(), [&](const Slot& s) { return s.row.component == component; });
-  return place == slots_.end() ? nullptr : &*place;
+  if (component == nullptr) return nullptr;
+  // relaxed: this thread wrote the place of each component in the list, and a stranger's place fits none.
+  const std::size_t place = component->slot_.load(std::memory_order_relaxed);
+  return place < slots_.size() && slots_[place].row.component == component ? &slots_[place] : nullptr;
+}
+
+/// Tells the components from `first` on where they are.
+void ExecutionContext::number_slots(std::size_t first) noexcept {
+  for (std::size_t i = first; i < slots_.size(); ++i)
+    slots_[i].row.component->slot_.store(static_cast<std::uint32_t>(i), std::memory_order_relaxed);
 }
 
 std::uint32_t ExecutionContext::wait_of(const Placement& placement) const noexcept {
@@ -37,10 +45,17 @@ void ExecutionContext::insert(const Slot& slot) noexcept {
   const auto place = std::upper_bound(slots_.begin(), slots_.end(), slot, [](const Slot& a, const Slot& b) {
     return a.row.placement.order < b.row.placement.order;
   });
-  slots_.insert(place, slot);  // within the reserved capacity
+  const auto inserted = slots_.insert(place, slot);  // within the reserved capacity
+  ++layout_;
+  number_slots(static_cast<std::size_t>(inserted - slots_.begin()));
 }
 
-void ExecutionContext::erase(Slot* slot) noexcept { slots_.erase(slots_.begin() + (slot - slots_.data())); }
+void ExecutionContext::erase(Slot* slot) noexcept {
+  const auto place = slot - slots_.data();
+  slots_.erase(slots_.begin() + place);
+  ++layout_;
+  number_slots(static_cast<std::size_t>(place));
+}
 
 void ExecutionContext::adopt() noexcept {
   // relaxed: the exchange orders; an arrival that this load misses waits for the next boundary.
@@ -58,6 +73,7 @@ void ExecutionContext::adopt() noexcept {
     slot.wait = wait_of(slot.row.placement);
     --reserved_;
     insert(slot);
+    joined_ = true;
     call_back(*find(slot.row.component), Callback::on_rate_change);
     unsettled_ = unsettled_ || slot.failing || slot.retiring;
     // release: a caller may free the arrival now.
@@ -108,6 +124,7 @@ void ExecutionContext::set_state(Slot& slot, ComponentState state, Error reason)
   slot.row.error = reason;
   slot.failing = slot.retiring = false;
   slot.row.component->set_state(state, reason);
+  joined_ = joined_ || state == ComponentState::active;
 }
 
 Status ExecutionContext::transit(Slot& slot, Transition transition, Error reason) noexcept {
@@ -172,6 +189,13 @@ void ExecutionContext::stop(Time now) noexcept {
 void ExecutionContext::transitions(Time now, Duration measured) noexcept {
   begin_boundary(now, measured);
   apply_requests();
+}
+
+bool ExecutionContext::serve(Time now) noexcept {
+  joined_ = false;
+  transitions(now, measured_);
+  calls_.end_cycle();
+  return joined_;
 }
 
 void ExecutionContext::begin_boundary(Time now, Duration measured) noexcept {
@@ -311,11 +335,19 @@ Status ExecutionContext::remove_now(Component& component) noexcept {
 }
 
 void ExecutionContext::reorder(std::span<const Component* const> order) noexcept {
-  const auto place = [&](const Component* component) {
-    return static_cast<int>(std::ranges::find(order, component) - order.begin());
-  };
-  for (Slot& slot : slots_) slot.row.placement.order = place(slot.row.component);
-  std::ranges::sort(slots_, {}, [](const Slot& slot) { return slot.row.placement.order; });
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (Slot* slot = find(order[i])) slot->row.placement.order = static_cast<int>(i);
+  }
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    // Each swap brings one slot to its place.
+    for (;;) {
+      const auto place = static_cast<std::size_t>(slots_[i].row.placement.order);
+      if (place == i || place >= slots_.size()) break;
+      std::swap(slots_[i], slots_[place]);
+    }
+  }
+  ++layout_;
+  number_slots(0);
 }
 
 // ---- requests ----
@@ -363,6 +395,8 @@ Status ExecutionContext::replace(Component& old, Component& fresh, Handover& han
   if (was_active) (void)transit(*slot, Transition::deactivate);
   if (is_running()) call_back(*slot, Callback::on_shutdown);
   *slot = next;
+  ++layout_;
+  number_slots(static_cast<std::size_t>(slot - slots_.data()));
   old.context_.store(nullptr, std::memory_order_release);
   return {};
 }
@@ -434,17 +468,28 @@ Status ExecutionContext::set_period(Duration period, Duration patience) {
 }
 
 Result<std::vector<Participant>> ExecutionContext::participants(Duration patience) {
-  auto rows = std::make_shared<std::vector<Participant>>();
-  rows->reserve(config_.max_components);
-  const Status status = calls_.run(
-      [this, rows]() noexcept -> Status {
-        adopt();
-        for (const Slot& slot : slots_) rows->push_back(slot.row);  // within the reserved capacity
-        return {};
-      },
-      patience);
-  if (!status) return fail(status.error());
-  return std::move(*rows);
+  struct Copy {
+    std::vector<Participant> rows;
+    std::uint64_t layout = 0;
+    bool complete = false;
+  };
+  auto copy = std::make_shared<Copy>();
+  copy->rows.reserve(config_.max_components);
+  const auto copy_some = [this, copy]() noexcept -> Status {
+    adopt();
+    if (copy->layout != layout_) copy->rows.clear();  // the list has changed between two boundaries
+    copy->layout = layout_;
+    const std::size_t end = std::min(copy->rows.size() + rows_per_boundary, slots_.size());
+    while (copy->rows.size() < end) copy->rows.push_back(slots_[copy->rows.size()].row);  // reserved
+    copy->complete = end == slots_.size();
+    return {};
+  };
+  const auto give_up = std::chrono::steady_clock::now() + std::clamp(patience, Duration(0), time_reach);
+  for (bool first = true; !copy->complete; first = false) {
+    if (!first && std::chrono::steady_clock::now() > give_up) return fail(Errc::timed_out);
+    if (const Status status = calls_.run(copy_some, patience); !status) return fail(status.error());
+  }
+  return std::move(copy->rows);
 }
 
 Result<rt::LoopStatistics> ExecutionContext::loop_statistics(Duration patience) {

@@ -74,28 +74,31 @@ EventWaiter::~EventWaiter() {
   if (poll_ >= 0) ::close(poll_);
 }
 
-void EventWaiter::wait_until(Time deadline) noexcept {
+bool EventWaiter::wait_until(Time deadline) noexcept {
   // acquire: what a ringer wrote before its ring is visible. A ring before this exchange is not slept over,
   // and one after it finds `asleep` and writes to the bell.
   std::uint32_t state = idle;
   if (!state_.compare_exchange_strong(state, asleep, std::memory_order_acquire)) {
-    state_.store(idle, std::memory_order_relaxed);
-    return;
+    // acquire: another ring may have come since, and its event is visible now.
+    (void)state_.exchange(idle, std::memory_order_acquire);
+    return false;
   }
   const Duration left = std::max(deadline - SteadyClock().now(), Duration(0));
   timespec timeout{};
   timeout.tv_sec = left.count() / 1'000'000'000;
   timeout.tv_nsec = left.count() % 1'000'000'000;
   epoll_event event{};
-  if (::epoll_pwait2(poll_, &event, 1, &timeout, nullptr) < 0 && errno == ENOSYS) {
+  int ready = ::epoll_pwait2(poll_, &event, 1, &timeout, nullptr);
+  if (ready < 0 && errno == ENOSYS) {
     const auto milliseconds = std::min<Duration::rep>((left.count() + 999'999) / 1'000'000, 1'000'000);
-    (void)::epoll_wait(poll_, &event, 1, static_cast<int>(milliseconds));
+    ready = ::epoll_wait(poll_, &event, 1, static_cast<int>(milliseconds));
   }
   // acquire: as above, for a ring that ended the sleep.
   (void)state_.exchange(idle, std::memory_order_acquire);
   // Always: the write of a ring may come later than its exchange, in the next sleep.
   std::uint64_t rings = 0;
   (void)!::read(bell_, &rings, sizeof rings);
+  return ready > 0 && event.data.fd != bell_;
 }
 
 void EventWaiter::ring() noexcept {

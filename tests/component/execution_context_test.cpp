@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -500,4 +501,87 @@ TEST_CASE("a composite runs its components in its own cycle, while it is active"
   REQUIRE(context.deactivate(group));
   run(context);
   CHECK(probe.executions == 3);
+}
+
+TEST_CASE("a listing copies a bounded number of components in one cycle, and lists all of them in order") {
+  constexpr std::size_t count = 500;
+  ExecutionContext context({.name = "many", .max_components = count + 1});
+  std::vector<std::unique_ptr<Probe>> probes;
+  for (std::size_t i = 0; i < count; ++i) {
+    auto& probe = *probes.emplace_back(std::make_unique<Probe>("p" + std::to_string(i)));
+    REQUIRE(context.add(probe, {.order = static_cast<int>(i * 7 % count)}));
+    REQUIRE(context.activate(probe));
+  }
+  REQUIRE(context.start(Time{}));
+  std::atomic<bool> over{false};
+  Result<std::vector<Participant>> rows;
+  std::thread caller([&] {
+    rows = context.participants(std::chrono::minutes(1));
+    over = true;
+  });
+  while (!over) {
+    run_cycle(context);
+    std::this_thread::yield();
+  }
+  caller.join();
+  context.stop(Time{});
+  REQUIRE(rows);
+  REQUIRE(rows->size() == count);
+  // Each component executes in each cycle, so equal counts were copied in the same one.
+  std::size_t most = 0, same = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Participant& row = (*rows)[i];
+    CHECK(row.placement.order == static_cast<int>(i));
+    same = i > 0 && row.executions == (*rows)[i - 1].executions ? same + 1 : 1;
+    most = std::max(most, same);
+  }
+  CHECK(most <= ExecutionContext::rows_per_boundary);
+}
+
+TEST_CASE("a context finds its components after any order of additions, removals, placements and switches") {
+  auto random = test::generator(2111);
+  ExecutionContext context({.name = "one", .max_components = 8}), other({.name = "other"});
+  std::vector<std::unique_ptr<Probe>> probes;
+  for (int i = 0; i < 12; ++i) probes.push_back(std::make_unique<Probe>("p" + std::to_string(i)));
+  std::array<bool, 12> inside{};
+  std::array<int, 12> orders{};
+  for (std::size_t i = 0; i < test::count(3000); ++i) {
+    const auto k = static_cast<std::size_t>(test::uniform_int(random, 0, 11));
+    Probe& probe = *probes[k];
+    const int order = static_cast<int>(test::uniform_int(random, -3, 3));
+    const auto size = static_cast<std::size_t>(std::count(inside.begin(), inside.end(), true));
+    switch (test::uniform_int(random, 0, 3)) {
+      case 0:
+        if (probe.context() == &other) REQUIRE(other.remove(probe));
+        CHECK(context.add(probe, {.order = order}).has_value() == (!inside[k] && size < 8));
+        if (!inside[k] && size < 8) orders[k] = order;
+        inside[k] = inside[k] || size < 8;
+        break;
+      case 1:
+        CHECK(context.remove(probe).has_value() == inside[k]);
+        inside[k] = false;
+        break;
+      case 2:
+        CHECK(context.place(probe, {.order = order}).has_value() == inside[k]);
+        orders[k] = order;
+        break;
+      default:
+        CHECK(bool(context.apply({.deactivate = {}, .activate = {}, .migrate = {{&probe, &other, {}}}})
+                       .status) == inside[k]);
+        inside[k] = false;
+    }
+    const auto rows = context.participants();
+    REQUIRE(rows);
+    CHECK(rows->size() == static_cast<std::size_t>(std::count(inside.begin(), inside.end(), true)));
+    CHECK(std::is_sorted(rows->begin(), rows->end(), [](const Participant& a, const Participant& b) {
+      return a.placement.order < b.placement.order;
+    }));
+    for (const Participant& row : *rows) {
+      const auto of =
+          std::find_if(probes.begin(), probes.end(), [&](const auto& p) { return p.get() == row.component; });
+      const auto number = static_cast<std::size_t>(of - probes.begin());
+      CHECK(inside[number]);
+      CHECK(row.placement.order == orders[number]);
+    }
+  }
 }

@@ -12,6 +12,7 @@
 #include "support/random.hpp"
 #include "takt/component/context_thread.hpp"
 #include "takt/component/drivers.hpp"
+#include "takt/component/parameter.hpp"
 #include "takt/platform/event_waiter.hpp"
 #include "takt/platform/steady_clock.hpp"
 
@@ -177,9 +178,73 @@ TEST_CASE("a context that runs on events does one cycle for each tick") {
   for (int i = 0; i < 1000; ++i) ticks.post(context);
   while (probe.executions < 1000) std::this_thread::yield();
   CHECK(thread.stop());
-  // A wake-up without a tick is a cycle, too: the stop, and rings that ended a wait after its ticks were
-  // taken.
-  CHECK(probe.executions <= 2001);
+  CHECK(probe.executions <= 1001);  // the first cycle needs no tick
+}
+
+TEST_CASE("requests to a context that runs on events take effect, and execute no component") {
+  struct Tunable final : Component {
+    Tunable() : Component(Probe::about, "tunable") {}
+    Status on_execute(const CycleTime& /*cycle*/) noexcept override {
+      ++executions;
+      return {};
+    }
+    Parameter<double> gain{*this, "gain", {.initial = 1}};
+    std::atomic<int> executions{0};
+  };
+  ExecutionContext context;
+  Tunable tunable;
+  Probe probe;
+  REQUIRE(context.add(tunable));
+  REQUIRE(context.activate(tunable));
+  platform::SteadyClock clock;
+  auto waiter = platform::EventWaiter::create();
+  REQUIRE(waiter);
+  TickCounter ticks;
+  ContextThread thread(context, {},
+                       [&] { return run_on_events(context, clock, *waiter, ticks, std::chrono::hours(1)); });
+  while (context.cycles() == 0) std::this_thread::yield();  // the first cycle, at the start
+  for (int i = 1; i <= 100; ++i) {
+    REQUIRE(context.participants(patience));
+    REQUIRE(context.loop_statistics(patience));
+    REQUIRE(tunable.parameters().set("gain", double(i), "test", patience));
+    REQUIRE(context.add(probe, {}, patience));
+    REQUIRE(context.place(probe, {.order = -1}, patience));
+    REQUIRE(context.remove(probe, patience));
+  }
+  CHECK(*tunable.gain == 100);
+  CHECK(context.cycles() == 1);
+  CHECK(tunable.executions == 1);
+
+  // An event is a cycle, once. So is an activation, because events may have come before it.
+  context.wake();
+  while (context.cycles() < 2) std::this_thread::yield();
+  REQUIRE(context.deactivate(tunable, patience));
+  REQUIRE(context.participants(patience));
+  CHECK(context.cycles() == 2);
+  CHECK(tunable.executions == 2);
+  REQUIRE(context.activate(tunable, patience));
+  while (context.cycles() < 3) std::this_thread::yield();
+  REQUIRE(context.participants(patience));
+  CHECK(context.cycles() == 3);
+  CHECK(tunable.executions == 3);
+  CHECK(thread.stop());
+  CHECK(context.cycles() == 3);
+}
+
+TEST_CASE("a context that runs on events executes its silent cycles on time beside any number of requests") {
+  ExecutionContext context;
+  Probe probe;
+  REQUIRE(context.add(probe));
+  REQUIRE(context.activate(probe));
+  platform::SteadyClock clock;
+  auto waiter = platform::EventWaiter::create();
+  REQUIRE(waiter);
+  TickCounter ticks;
+  ContextThread thread(context, {}, [&] {
+    return run_on_events(context, clock, *waiter, ticks, std::chrono::milliseconds(1));
+  });
+  while (probe.executions < 20) REQUIRE(context.participants(patience));
+  CHECK(thread.stop());
 }
 
 TEST_CASE(

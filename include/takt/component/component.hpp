@@ -192,6 +192,7 @@ class Component {
   std::atomic<ComponentState> state_{ComponentState::created};
   std::atomic<std::uint32_t> error_{0};
   std::atomic<ExecutionContext*> context_{nullptr};
+  std::atomic<std::uint32_t> slot_{0};  ///< its place in the context that holds it; a hint for any other
 };
 
 }  // namespace takt::component

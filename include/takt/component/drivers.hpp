@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -64,12 +65,13 @@ template <Clock C>
 }
 
 /// Where a context that runs on events waits. platform/event_waiter.hpp waits for file descriptors, too.
-/// * wait_until(deadline): returns at the deadline, after a ring(), or earlier.
+/// * wait_until(deadline): returns at the deadline, after a ring(), or earlier. True if it saw an event of its
+///   own, such as input on a descriptor.
 /// * ring(): ends the present wait, or the next one. From any thread; real-time safe.
 template <class W>
 concept WaitsForEvents = requires(W& waiter, Time deadline) {
   { waiter.wait_until(deadline) }
-  noexcept;
+  noexcept->std::same_as<bool>;
   { waiter.ring() }
   noexcept;
 };
@@ -82,7 +84,7 @@ class TickCounter {
     // acq_rel: the cycle sees what was written before the tick. And a tick that comes after the driver's
     // first take() finds the waiter that the driver has set before.
     ticks_.fetch_add(ticks, std::memory_order_acq_rel);
-    context.wake();
+    context.ring();
   }
   /// Takes one tick. Returns false if there is none. Only the driver calls it.
   bool take() noexcept {
@@ -96,9 +98,10 @@ class TickCounter {
   std::atomic<std::uint32_t> ticks_{0};
 };
 
-/// Runs the context on events until a stop is requested: one cycle for each posted tick. Without ticks, it
-/// runs one cycle at the start and after each wake-up. `silence` is the longest time without a cycle; such a
-/// cycle finds no event.
+/// Runs the context on events until a stop is requested: one cycle at the start, for each posted tick, and
+/// after each other event (ExecutionContext::wake(), or one that the waiter saw). `silence` is the longest
+/// time without a cycle; such a cycle finds no event. Requests take effect at once, and execute no component,
+/// except one that lets a component become active or arrive: events may have come before it.
 /// Errors: already_running.
 template <Clock C, WaitsForEvents W>
 [[nodiscard]] Status run_on_events(ExecutionContext& context, C& clock, W& waiter, TickCounter& ticks,
@@ -113,14 +116,19 @@ template <Clock C, WaitsForEvents W>
   BudgetClockOf<C> budgets(clock);
   context.set_wake(&bell);
   context.set_budget_clock(&budgets);
-  bell.ring();  // an event may have come before the bell was there
-  while (!context.stop_requested()) {
-    if (!ticks.take()) {
-      waiter.wait_until(clock.now() + silence);
-      ticks.take();
+  const auto has_event = [&] {
+    const bool was_woken = context.take_event();
+    return ticks.take() || was_woken;
+  };
+  for (bool is_first = true; !context.stop_requested(); is_first = false) {
+    bool is_due = has_event() || is_first;
+    if (!is_due) {
+      const Time deadline = last + silence;
+      const bool has_input = waiter.wait_until(deadline);
+      is_due = has_event() || has_input || clock.now() >= deadline;
     }
     const Time now = clock.now();
-    context.run_cycle(now, now - std::exchange(last, now));
+    if (is_due || context.serve(now)) context.run_cycle(now, now - std::exchange(last, now));
   }
   context.set_wake(nullptr);
   context.set_budget_clock(nullptr);

@@ -124,7 +124,9 @@ class ExecutionContext {
   /// rolled_back, rollback_failed.
   [[nodiscard]] SwitchResult apply(const Switch& request, Duration patience = default_patience);
 
-  /// The components, in their order.
+  /// How many components participants() copies in one boundary, so that no listing makes a cycle long.
+  static constexpr std::size_t rows_per_boundary = 64;
+  /// The components, in their order. With more than rows_per_boundary, the rows are of successive cycles.
   [[nodiscard]] Result<std::vector<Participant>> participants(Duration patience = default_patience);
 
   /// The statistics of the loop that runs the context: cycles, missed periods, lateness, work. Zeros without
@@ -181,6 +183,15 @@ class ExecutionContext {
   /// not_a_participant, wrong_state.
   [[nodiscard]] Status execute_now(Component& component) noexcept;
 
+  /// Between two cycles: applies what the last cycle left and the requests that have come. Executes nothing.
+  /// Returns whether a component became active or arrived, and so may have missed an event.
+  bool serve(Time now) noexcept;
+  /// Whether there was a wake() since the last call.
+  bool take_event() noexcept {
+    // acquire: the cycle sees what was written before the event.
+    return event_.exchange(false, std::memory_order_acquire);
+  }
+
   /// Asks the driver to stop after the present cycle. Any thread.
   void request_stop() noexcept {
     stop_.store(true, std::memory_order_seq_cst);
@@ -208,8 +219,13 @@ class ExecutionContext {
   /// Who wakes the context's thread after a request; null: nobody. Only the context's thread sets it. When it
   /// returns, nobody uses the former one.
   void set_wake(Wake* wake) noexcept { calls_.set_wake(wake); }
-  /// Wakes the context's thread, if it sleeps until an event.
-  void wake() const noexcept { calls_.ring(); }
+  /// Tells that there is an event: a context that runs on events executes a cycle.
+  void wake() const noexcept {
+    event_.store(true, std::memory_order_release);
+    calls_.ring();
+  }
+  /// Ends the sleep of the context's thread. Alone, it is no event.
+  void ring() const noexcept { calls_.ring(); }
   /// The witness of calls with a note (boundary_calls.hpp); null: none. No other thread uses the context
   /// meanwhile.
   void set_witness(CallWitness* witness) noexcept { calls_.set_witness(witness); }
@@ -260,6 +276,7 @@ class ExecutionContext {
   struct SwitchJob;
 
   [[nodiscard]] Slot* find(const Component* component) noexcept;
+  void number_slots(std::size_t first) noexcept;
   [[nodiscard]] std::uint32_t wait_of(const Placement& placement) const noexcept;
   [[nodiscard]] CycleTime time_of(const Slot& slot) const noexcept;
   void insert(const Slot& slot) noexcept;
@@ -290,6 +307,7 @@ class ExecutionContext {
   BoundaryCalls calls_;
   std::vector<Slot> slots_;   ///< reserved at construction
   std::size_t reserved_ = 0;  ///< slots for migrations that were prepared
+  std::uint64_t layout_ = 0;  ///< changes of slots_ so far
   std::atomic<Arrival*> arrivals_{nullptr};
   std::mutex expected_mutex_;                       ///< callers only
   std::vector<std::unique_ptr<Arrival>> expected_;  ///< arrivals that are not over, and some that are
@@ -301,8 +319,10 @@ class ExecutionContext {
   Duration measured_{};
   std::uint64_t index_ = 0;
   bool unsettled_ = false;  ///< a slot is failing or retiring
+  bool joined_ = false;     ///< a component became active or arrived, since serve() began
   std::atomic<std::uint64_t> cycles_{0};
   std::atomic<const Component*> at_{nullptr};
+  mutable std::atomic<bool> event_{false};
   std::atomic<bool> stop_{false};
 };
 
