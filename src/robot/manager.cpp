@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <unordered_map>
 #include <utility>
 
 #include "robot/manager_parts.hpp"
@@ -54,6 +55,7 @@ Manager::Manager(const RobotDescription& robot, ManagerOptions options)
       references_(robot.joints.size()),
       mimics_(JointCoupling::create(robot).value_or(JointCoupling(robot.joints.size()))),
       by_number_(options_.max_controllers) {
+  chain_.reserve(options_.max_controllers);
   for (std::size_t i = 0; i < event_log_.kinds.size(); ++i)
     event_log_.kinds[i] = rt::intern(to_string(static_cast<ManagerEvent::Kind>(i)));
   joints_.reserve(robot.joints.size());
@@ -294,19 +296,34 @@ SetupResult<void> Manager::enter(Entry& entry) {
   const auto order = std::make_shared<std::vector<Entry*>>(in_chain_order());
   const auto components = std::make_shared<std::vector<const component::Component*>>();
   for (const Entry* each : *order) components->push_back(each->controller.get());
+  // The cycle gets the neighbours of all followers as new lists, because it cannot allocate.
+  const auto neighbours = std::make_shared<std::vector<std::vector<Entry*>>>();
+  for (const Entry* follower : entry.followers) {
+    neighbours->push_back(follower->neighbours);
+    neighbours->back().push_back(&entry);
+  }
+  entry.neighbours = entry.followers;
   const Status status =
-      controllers_.call([this, &entry, placement, cells, order, components]() noexcept -> Status {
+      controllers_.call([this, &entry, placement, cells, order, components, neighbours]() noexcept -> Status {
         const Status added = controllers_.add_now(*entry.controller, placement);
         if (!added) return added;
         controllers_.reorder(*components);
         adopt(*cells);
         running_.swap(*order);
+        number_running();
+        for (std::size_t i = 0; i < neighbours->size(); ++i)
+          entry.followers[i]->neighbours.swap((*neighbours)[i]);
         by_number_[entry.number] = &entry;
         return {};
       });
   if (status) return {};
   return fail(status.error(), entry.controller->name() + " cannot join the manager: " +
                                   std::string(describe(component::Errc{status.error().code})));
+}
+
+/// At a boundary: tells the entries where they are in the cycle's list.
+void Manager::number_running() noexcept {
+  for (std::size_t i = 0; i < running_.size(); ++i) running_[i]->place = i;
 }
 
 /// Removes what a loaded entry, which the cycle does not know, left in the lists.
@@ -356,6 +373,8 @@ SetupResult<std::shared_ptr<Controller>> Manager::unload(std::string_view name) 
       if (cell.of == entry->controller.get()) cell = {};
     }
     std::erase(running_, entry);
+    number_running();
+    for (Entry* follower : entry->followers) std::erase(follower->neighbours, entry);
     by_number_[entry->number] = nullptr;
     return {};
   });
@@ -416,40 +435,50 @@ ControllerStatus Manager::status_of(const Entry& entry, std::span<const componen
 
 std::vector<InterfaceInfo> Manager::interfaces() {
   const std::lock_guard lock(mutex_);
-  auto list = std::make_shared<std::vector<InterfaceInfo>>();
-  auto owners = std::make_shared<std::vector<std::uint16_t>>(table_.commands().size(), nobody);
+  std::vector<InterfaceInfo> list;
   const auto owner_name = [&](const component::Component* owner) {
     return owner == nullptr ? std::string() : owner->name();
   };
+  /// What the cycle copies: plain words, whose addresses are known before.
+  struct Reading {
+    const double* from = nullptr;
+    const std::uint16_t* owned_by = nullptr;
+    double value = 0;
+    std::uint16_t owner = nobody;
+  };
+  const auto readings = std::make_shared<std::vector<Reading>>();
+  std::unordered_map<const double*, const std::uint16_t*> cell_owners;
+  for (const CommandCell& cell : cells_) cell_owners.emplace(cell.value, &cell.owner);
   for (const auto& row : table_.states()) {
-    InterfaceInfo& info = list->emplace_back();
-    info = {row.name, row.unit, owner_name(row.owner), false, SafeValue::hold, 0, {}};
+    list.push_back({row.name, row.unit, owner_name(row.owner), false, SafeValue::hold, 0, {}});
+    readings->push_back({row.value});
   }
   for (const auto& row : table_.commands()) {
-    InterfaceInfo& info = list->emplace_back();
-    info = {row.name, row.unit, owner_name(row.owner), true, row.safe, 0, {}};
+    list.push_back({row.name, row.unit, owner_name(row.owner), true, row.safe, 0, {}});
+    readings->push_back({row.value, row.joint != InterfaceTable::no_joint ? &joints_[row.joint].owner_
+                                                                          : cell_owners[row.value]});
   }
-  // A boundary reads the values, so that they are of one cycle. The mutex keeps the table meanwhile.
-  const Status read = controllers_.call([this, list, owners]() noexcept -> Status {
-    std::size_t i = 0;
-    for (const auto& row : table_.states()) (*list)[i++].value = *row.value;
-    std::size_t k = 0;
-    for (const auto& row : table_.commands()) {
-      (*list)[i++].value = *row.value;
-      const auto cell = std::ranges::find(cells_, row.value, &CommandCell::value);
-      (*owners)[k++] = row.joint != InterfaceTable::no_joint ? joints_[row.joint].owner_
-                       : cell != cells_.end()                ? cell->owner
-                                                             : nobody;
-    }
-    return {};
-  });
-  if (!read) return {};
-  for (std::size_t k = 0; k < owners->size(); ++k) {
-    const std::uint16_t owner = (*owners)[k];
-    if (owner != nobody && by_number_[owner] != nullptr)
-      (*list)[table_.states().size() + k].claimed_by = by_number_[owner]->controller->name();
+  // Boundaries read the values, so that those of one boundary are of one cycle. The mutex keeps the table,
+  // the joints and the cells where they are.
+  for (std::size_t begin = 0; begin < list.size(); begin += interfaces_per_cycle) {
+    const Status read = controllers_.call([readings, begin]() noexcept -> Status {
+      const std::size_t end = std::min(begin + interfaces_per_cycle, readings->size());
+      for (std::size_t i = begin; i < end; ++i) {
+        Reading& reading = (*readings)[i];
+        reading.value = *reading.from;
+        if (reading.owned_by != nullptr) reading.owner = *reading.owned_by;
+      }
+      return {};
+    });
+    if (!read) return {};
   }
-  return std::move(*list);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Reading& reading = (*readings)[i];
+    list[i].value = reading.value;
+    if (reading.owner != nobody && by_number_[reading.owner] != nullptr)
+      list[i].claimed_by = by_number_[reading.owner]->controller->name();
+  }
+  return list;
 }
 
 std::optional<ManagerEvent> Manager::next_event() {

@@ -27,6 +27,45 @@ void keep_finite(JointFeedback& now, const JointFeedback& before) noexcept {
   now.heard = before.heard;
 }
 
+// What holds for the commands of every controller, also of one that keeps its limits by itself. A motion may
+// exceed a limit by the fraction that a checked trajectory may. A limit that is NaN limits nothing.
+
+constexpr double slack = trajectory::limit_slack;
+
+double within(double value, double limit) noexcept {
+  return std::abs(value) > limit * (1 + slack) ? std::copysign(limit, value) : value;
+}
+
+/// The motion with velocity and acceleration within their limits.
+MotionState within_rates(const MotionState& motion, const JointLimits& limits) noexcept {
+  return {motion.position, within(motion.velocity, limits.velocity),
+          within(motion.acceleration, limits.acceleration)};
+}
+
+/// The position nearest to the wanted one that is in the range, or not further outside than the joint is, and
+/// that the velocity limit lets the joint reach within a period.
+double nearest(double wanted, double from, const JointLimits& limits, double period) noexcept {
+  const double inside =
+      std::min(std::max(wanted, std::min(limits.position_min, from)), std::max(limits.position_max, from));
+  const double reach = limits.velocity * period;
+  return std::abs(inside - from) > reach * (1 + slack) ? from + std::copysign(reach, inside - from) : inside;
+}
+
+/// Whether nearest() would not change the position, up to rounding.
+bool is_near(double wanted, double from, const JointLimits& limits, double period) noexcept {
+  const double range = limits.position_max - limits.position_min;
+  const double spare = slack * (std::isfinite(range) ? range : 1);
+  return !(wanted < limits.position_min - spare) && !(wanted > limits.position_max + spare) &&
+         !(std::abs(wanted - from) > limits.velocity * period * (1 + slack) + slack * period);
+}
+
+/// Whether a joint that moves so outward can stop inside its range, with its acceleration limit.
+bool can_brake(const MotionState& motion, const JointLimits& limits) noexcept {
+  const double v = motion.velocity;
+  const double stops_at = motion.position + v * std::abs(v) / (2 * limits.acceleration);
+  return v > 0 ? !(stops_at > limits.position_max) : v < 0 ? !(stops_at < limits.position_min) : true;
+}
+
 }  // namespace
 
 Status Manager::start(Time now) noexcept {
@@ -308,23 +347,19 @@ void Manager::fall_back(Entry& entry, Error reason) noexcept {
 
 /// Ends a controller and all that it is chained with.
 void Manager::end_chain(Entry& entry, Error reason) noexcept {
-  for (Entry* other : running_) other->in_chain = false;
+  chain_.assign(1, &entry);  // within the reserved capacity
   entry.in_chain = true;
-  for (bool grows = true; grows;) {
-    grows = false;
-    for (Entry* other : running_) {
+  for (std::size_t i = 0; i < chain_.size(); ++i) {
+    for (Entry* other : chain_[i]->neighbours) {
       if (other->in_chain || !other->wanted) continue;
-      // Lists of followers never change, while another thread may add to a list of leaders.
-      const auto is_in = [](const Entry* e) { return e->in_chain; };
-      const auto leads = [&](const Entry* e) {
-        return e->in_chain && std::ranges::find(e->followers, other) != e->followers.end();
-      };
-      other->in_chain = std::ranges::any_of(other->followers, is_in) || std::ranges::any_of(running_, leads);
-      grows = grows || other->in_chain;
+      other->in_chain = true;
+      chain_.push_back(other);
     }
   }
-  for (Entry* other : running_) {
-    if (!other->in_chain || !other->wanted) continue;
+  for (Entry* other : chain_) other->in_chain = false;
+  std::ranges::sort(chain_, {}, &Entry::place);  // leaders first
+  for (Entry* other : chain_) {
+    if (!other->wanted) continue;
     want(*other, false);
     if (is_active(*other)) {
       deactivate(*other);
@@ -357,10 +392,18 @@ void Manager::start_fallbacks(const Entry& entry, bool execute) noexcept {
 
 /// Ends the controllers that own what this one claims, with their chains.
 void Manager::make_room(const Entry& entry) noexcept {
-  for (Entry* other : running_) {
-    if (other == &entry || !is_active(*other) || is_free_from(*other, entry)) continue;
-    end_chain(*other, Errc::claimed);
+  const auto evict = [&](std::uint16_t number) {
+    const bool is_other = number != nobody && number != entry.number && is_active(*by_number_[number]);
+    if (is_other) end_chain(*by_number_[number], Errc::claimed);
+    return is_other;
+  };
+  for (const auto& claim : entry.joints) {
+    if (claim.kind == ClaimKind::lending) continue;
+    // A joint that two share goes from one to the other, and whoever lends it keeps lending it.
+    while (owns_alone(joints_[claim.joint]) && evict(joints_[claim.joint].owner_)) {
+    }
   }
+  for (const std::size_t cell : entry.cells) (void)evict(cells_[cell].owner);
 }
 
 /// Whether all devices that the controller uses are active.
@@ -370,15 +413,12 @@ bool Manager::has_devices(const Entry& entry) const noexcept {
   });
 }
 
-/// Whether an active controller owns nothing that the other one claims for itself.
-bool Manager::is_free_from(const Entry& owner, const Entry& claimant) const noexcept {
-  for (const auto& claim : claimant.joints) {
-    if (claim.kind == ClaimKind::lending || joints_[claim.joint].owner_ != owner.number) continue;
-    const auto its = std::ranges::find(owner.joints, claim.joint, &Entry::JointClaim::joint);
-    if (its != owner.joints.end() && its->kind == ClaimKind::exclusive) return false;
-  }
-  return std::ranges::none_of(claimant.cells,
-                              [&](std::size_t cell) { return cells_[cell].owner == owner.number; });
+/// Whether the joint's owner claims it for itself.
+bool Manager::owns_alone(const Joint& joint) const noexcept {
+  if (joint.owner_ == nobody) return false;
+  const auto& its = by_number_[joint.owner_]->joints;
+  const auto claim = std::ranges::find(its, joint.index_, &Entry::JointClaim::joint);
+  return claim != its.end() && claim->kind == ClaimKind::exclusive;
 }
 
 void Manager::emit(ManagerEvent::Kind kind, const component::Component& component, Error error) noexcept {
@@ -436,20 +476,27 @@ bool Manager::obey(Joint& joint) noexcept {
     if (joint.limiter_) joint.effort_ = joint.limiter_->effort(wanted.effort, reference).value;
     return true;
   }
-  if (joint.trusted_ || !joint.limiter_) {
-    reference = wanted.motion;
-    if (joint.mode_ == CommandMode::velocity) {
-      reference.position = joint.feedback_->position;
-      reference.velocity =
-          std::clamp(wanted.motion.velocity, -joint.limits_.velocity, joint.limits_.velocity);
-    }
-    return true;
-  }
+  if (joint.limiter_ && !joint.trusted_) return limit(joint, wanted.motion);
+  const bool by_velocity = joint.mode_ == CommandMode::velocity;
+  MotionState motion = within_rates(wanted.motion, joint.limits_);
+  if (by_velocity) motion.position = joint.feedback_->position;
+  const bool fits = by_velocity ? can_brake(motion, joint.limits_)
+                                : is_near(motion.position, reference.position, joint.limits_, period_);
+  if (!fits && joint.limiter_) return limit(joint, motion);
+  if (!fits && by_velocity) motion.velocity = 0;
+  if (!fits && !by_velocity)
+    motion.position = nearest(motion.position, reference.position, joint.limits_, period_);
+  reference = motion;
+  return true;
+}
+
+/// Leads the reference toward a command within all limits. Returns false if the reference is not finite.
+bool Manager::limit(Joint& joint, const MotionState& wanted) noexcept {
   // The limiter goes on from what was sent. A joint in velocity mode is where it was measured.
-  if (!joint.limiter_->reset(reference)) return false;
-  reference =
-      (joint.mode_ == CommandMode::velocity ? joint.limiter_->toward_velocity(wanted.motion.velocity, period_)
-                                            : joint.limiter_->follow(wanted.motion, period_))
+  if (!joint.limiter_->reset(joint.reference_)) return false;
+  joint.reference_ =
+      (joint.mode_ == CommandMode::velocity ? joint.limiter_->toward_velocity(wanted.velocity, period_)
+                                            : joint.limiter_->follow(wanted, period_))
           .value;
   return true;
 }

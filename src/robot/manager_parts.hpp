@@ -31,9 +31,11 @@ struct Manager::Entry {
   std::vector<std::size_t> devices;  ///< indices of the devices that it uses
   std::vector<Entry*> followers;     ///< controllers whose inputs it commands
   std::vector<Entry*> leaders;       ///< controllers that command its inputs; not for the cycle
+  std::vector<Entry*> neighbours;    ///< the cycle's: followers and leaders
   std::vector<Entry*> fallbacks;
   /// It is active, or will be once the robot is ready. Only Manager::want() writes it, in the cycle.
   std::atomic<bool> wanted{false};
+  std::size_t place = 0;  ///< the cycle's: in running_
   bool in_chain = false;  ///< the cycle's: scratch of end_chain()
   bool blamed = false;    ///< the cycle's: it commanded NaN or infinity
 };

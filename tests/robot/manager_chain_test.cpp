@@ -1,15 +1,21 @@
 // Chains, fallbacks, devices and modes under the manager.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <limits>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "robot/managed.hpp"
+#include "support/random.hpp"
 #include "takt/robot/async_controller.hpp"
 
 using namespace takt;
@@ -178,7 +184,7 @@ TEST_CASE("a failure ends the whole chain in that cycle, and the fallback acts i
   auto boss = leader("boss", "pid/setpoint");
   auto hold = Probe::of("hold", {"a"});
   hold->trusted = true;
-  hold->act = [](Probe& self) { self.joints[0]->follow({0.0125, 0, 0}); };
+  hold->act = [](Probe& self) { self.joints[0]->follow({0.00125, 0, 0}); };
   auto other = Probe::of("other", {"b"});
   REQUIRE(managed.manager.load(hold).has_value());
   REQUIRE(managed.manager.load(pid, {.fallbacks = {"hold"}}).has_value());
@@ -188,7 +194,7 @@ TEST_CASE("a failure ends the whole chain in that cycle, and the fallback acts i
   managed.make_ready();
   pid->execution = fail(Errc::device_lost);
   managed.cycle();
-  CHECK(managed.drives.commands[0].position == 0.0125);
+  CHECK(managed.drives.commands[0].position == 0.00125);
   CHECK(managed.state_of("pid") == ControllerState::failed);
   CHECK(managed.state_of("boss") == ControllerState::inactive);
   CHECK(managed.state_of("hold") == ControllerState::active);
@@ -437,6 +443,144 @@ TEST_CASE("a switch waits for the drives' change of mode, and is undone if that 
   CHECK(slow.asked == 20);
   CHECK(managed.state_of("fresh") == ControllerState::active);
   CHECK(managed.state_of("old") == ControllerState::inactive);
+}
+
+TEST_CASE("a listing copies a bounded number of interfaces in one cycle, with their owners") {
+  constexpr std::size_t count = 2000;
+  Managed managed;
+  std::vector<double> outputs(count);
+  auto many = std::make_shared<Probe>("many", [&](Probe&, Resources& resources) -> SetupResult<void> {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (auto made = resources.output("out" + std::to_string(i), "1", outputs[i]); !made) return made;
+      if (auto made = resources.input("in" + std::to_string(i), "1", double(i)); !made)
+        return tl::unexpected<SetupError>(made.error());
+    }
+    return {};
+  });
+  many->act = [&](Probe& self) { std::ranges::fill(outputs, self.executions); };
+  auto boss = std::make_shared<Probe>("boss", [](Probe& self, Resources& resources) -> SetupResult<void> {
+    auto claimed = resources.claim("many/in1234");
+    if (!claimed) return tl::unexpected<SetupError>(claimed.error());
+    self.command = *claimed;
+    return {};
+  });
+  boss->act = [](Probe& self) { self.command.set(-1); };
+  REQUIRE(managed.manager.load(many).has_value());
+  REQUIRE(managed.manager.load(boss).has_value());
+  REQUIRE(managed.manager.switch_controllers({.start = {"boss", "many"}}).has_value());
+  managed.make_ready();
+  std::vector<InterfaceInfo> list;
+  std::atomic<bool> over{false};
+  std::thread caller([&] {
+    list = managed.manager.interfaces();
+    over = true;
+  });
+  while (!over) {
+    managed.cycle();
+    std::this_thread::yield();
+  }
+  caller.join();
+  std::map<double, std::size_t> per_cycle;
+  std::size_t commands = 0;
+  for (const InterfaceInfo& info : list) {
+    if (info.owner != "many") continue;
+    if (!info.is_command) {
+      ++per_cycle[info.value];
+      continue;
+    }
+    CHECK(info.claimed_by == (info.name == "many/in1234" ? "boss" : ""));
+    CHECK(info.value == (info.name == "many/in1234" ? -1 : double(commands)));
+    ++commands;
+  }
+  CHECK(commands == count);
+  std::size_t outputs_seen = 0;
+  for (const auto& [cycle, values] : per_cycle) {
+    CHECK(values <= Manager::interfaces_per_cycle);
+    outputs_seen += values;
+  }
+  CHECK(outputs_seen == count);
+}
+
+TEST_CASE("a failure ends exactly those that are connected with it, through any number of controllers") {
+  auto random = test::generator();
+  for (std::size_t round = 0; round < test::count(20); ++round) {
+    Managed managed;
+    struct Node {
+      std::shared_ptr<Probe> probe;
+      std::set<std::size_t> neighbours;
+      bool loaded = true, runs = false;
+    };
+    std::vector<Node> nodes(40);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      // Each node has an input for each later one, so that a follower can have many leaders.
+      std::vector<std::size_t> followers;
+      for (std::size_t k = 0; k < i; ++k) {
+        if (test::uniform_int(random, 0, 39) == 0) followers.push_back(k);
+      }
+      nodes[i].probe = std::make_shared<Probe>(
+          "n" + std::to_string(i), [i, followers](Probe&, Resources& resources) -> SetupResult<void> {
+            for (std::size_t k = i + 1; k < 40; ++k) {
+              if (auto made = resources.input("from" + std::to_string(k), "1"); !made)
+                return tl::unexpected<SetupError>(made.error());
+            }
+            for (const std::size_t k : followers) {
+              auto claimed = resources.claim("n" + std::to_string(k) + "/from" + std::to_string(i));
+              if (!claimed) return tl::unexpected<SetupError>(claimed.error());
+            }
+            return {};
+          });
+      REQUIRE(managed.manager.load(nodes[i].probe).has_value());
+      for (const std::size_t k : followers) {
+        nodes[i].neighbours.insert(k);
+        nodes[k].neighbours.insert(i);
+      }
+    }
+    // Some are unloaded again: those that nobody commands.
+    for (std::size_t i = nodes.size(); i-- > 30;) {
+      if (test::uniform_int(random, 0, 2) == 0 && managed.manager.unload(nodes[i].probe->name())) {
+        nodes[i].loaded = false;
+        for (const std::size_t k : nodes[i].neighbours) nodes[k].neighbours.erase(i);
+      }
+    }
+    SwitchRequest all;
+    for (Node& node : nodes) {
+      if (node.loaded) all.start.push_back(node.probe->name());
+      node.runs = node.loaded;
+    }
+    REQUIRE(managed.manager.switch_controllers(all).has_value());
+    managed.make_ready();
+    while (managed.manager.next_event()) {
+    }
+    for (int failures = 0; failures < 5; ++failures) {
+      const auto first = static_cast<std::size_t>(test::uniform_int(random, 0, 39));
+      if (!nodes[first].runs) continue;
+      nodes[first].probe->fails_once = true;
+      managed.cycle();
+      std::vector<std::size_t> ended = {first};
+      nodes[first].runs = false;
+      for (std::size_t i = 0; i < ended.size(); ++i) {
+        for (const std::size_t k : nodes[ended[i]].neighbours) {
+          if (std::exchange(nodes[k].runs, false)) ended.push_back(k);
+        }
+      }
+      for (const Node& node : nodes)
+        CHECK((node.probe->state() == component::ComponentState::active) == node.runs);
+      // Leaders end before their followers. The failed one is named first.
+      std::vector<std::string> order;
+      while (const auto event = managed.manager.next_event()) order.emplace_back(event->component.view());
+      CHECK(order.size() == ended.size());
+      const auto place = [&](std::size_t i) {
+        return std::ranges::find(order, nodes[i].probe->name()) - order.begin();
+      };
+      CHECK(place(first) == 0);
+      for (const std::size_t i : ended) {
+        for (const std::size_t k : nodes[i].neighbours) {
+          if (i > k && i != first && k != first && std::ranges::count(ended, k) == 1)
+            CHECK(place(i) < place(k));
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("a controller that was just loaded replaces one in a single cycle, while the joint holds still") {

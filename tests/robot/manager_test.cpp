@@ -3,13 +3,16 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "robot/managed.hpp"
+#include "support/random.hpp"
 #include "support/rt_guard.hpp"
 
 using namespace takt;
@@ -51,7 +54,7 @@ TEST_CASE("a joint without a command is held, also while its owner is silent") {
   CHECK(managed.drives.commands[0].want_power);
 }
 
-TEST_CASE("commands of a controller are limited, those of a trusted one pass") {
+TEST_CASE("commands of a controller are limited, also those of a trusted one that cannot be") {
   for (const bool trusted : {false, true}) {
     CAPTURE(trusted);
     Managed managed;
@@ -69,8 +72,72 @@ TEST_CASE("commands of a controller are limited, those of a trusted one pass") {
       last = managed.drives.commands[0].position;
     }
     CHECK(last == doctest::Approx(0.1));
-    if (!trusted) CHECK(fastest <= 2 * 1.0001);
-    if (trusted) CHECK(probe->joints[0]->reference().position == 0.1);
+    CHECK(fastest <= 2 * 1.0001);
+  }
+}
+
+TEST_CASE(
+    "a trusted motion within range and velocity passes bit for bit, whatever its acceleration and jerk") {
+  Managed managed;
+  auto probe = Probe::of("probe", {"a"});
+  probe->trusted = true;
+  MotionState wanted;
+  probe->act = [&](Probe& self) { self.joints[0]->follow(wanted); };
+  REQUIRE(managed.manager.load(probe).has_value());
+  REQUIRE(managed.start("probe").has_value());
+  managed.make_ready();
+  auto random = test::generator();
+  double& position = wanted.position;
+  for (std::size_t i = 0; i < test::count(10000); ++i) {
+    // Up to the limits of 2 rad/s and 3 rad, and of the slack that a checked trajectory has.
+    const double next = position + test::uniform(random, -1, 1) * 2e-3 * (1 + 0.9e-9);
+    wanted = {std::clamp(next, -3 - 0.9e-9, 3 + 0.9e-9), test::uniform(random, -1, 1) * 2 * (1 + 0.9e-9),
+              test::uniform(random, -1, 1) * 10 * (1 + 0.9e-9)};
+    managed.cycle();
+    CHECK(probe->joints[0]->reference() == wanted);
+  }
+}
+
+TEST_CASE("no trusted command leaves the range, or exceeds the limits of velocity and acceleration") {
+  auto random = test::generator();
+  for (std::size_t i = 0; i < test::count(200); ++i) {
+    const bool by_velocity = i % 2 == 0;
+    auto description = test::robot_of({"a"});
+    // Without a jerk limit there is no limiter, and the other limits hold all the same.
+    if (i % 4 >= 2) description.joints[0].limits.jerk = std::numeric_limits<double>::infinity();
+    description.joints[0].following_error = 10;
+    Managed managed(description);
+    auto probe = Probe::of("probe", {"a"}, by_velocity ? CommandMode::velocity : CommandMode::position);
+    probe->trusted = i % 8 < 4 || i % 4 < 2;
+    MotionState wanted;
+    probe->act = [&](Probe& self) {
+      if (by_velocity)
+        self.joints[0]->set_velocity(wanted.velocity);
+      else
+        self.joints[0]->follow(wanted);
+    };
+    REQUIRE(managed.manager.load(probe).has_value());
+    REQUIRE(managed.start("probe").has_value());
+    managed.make_ready();
+    double before = managed.drives.commands[0].position;
+    for (int k = 0; k < 600; ++k) {
+      const double size = std::pow(10, test::uniform(random, -3, 6));
+      if (k % 100 == 0 || test::uniform_int(random, 0, 9) == 0)
+        wanted = {test::uniform(random, -size, size), test::uniform(random, -size, size),
+                  test::uniform(random, -size, size)};
+      if (k >= 300) wanted = {100, 100, 100};
+      managed.cycle();
+      const JointCommand& sent = managed.drives.commands[0];
+      CHECK(std::abs(sent.velocity) <= 2 * (1 + 1e-6));
+      CHECK(std::abs(sent.acceleration) <= 10 * (1 + 1e-6));
+      if (by_velocity) {
+        CHECK(std::abs(managed.drives.feedback[0].position) <= 3 + 2e-3);
+      } else {
+        CHECK(std::abs(sent.position) <= 3 + 1e-8);
+        CHECK(std::abs(sent.position - before) <= 2e-3 * (1 + 1e-6));
+        before = sent.position;
+      }
+    }
   }
 }
 

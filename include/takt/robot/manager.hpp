@@ -196,7 +196,10 @@ class Manager {
   [[nodiscard]] std::vector<ControllerStatus> controllers();
   /// The controller with this name; null: none. It stays valid until it is unloaded.
   [[nodiscard]] Controller* find(std::string_view name);
-  /// All interfaces with their present values.
+  /// How many values interfaces() copies in one cycle, so that no question makes a cycle long.
+  static constexpr std::size_t interfaces_per_cycle = 256;
+  /// All interfaces with their present values. With more than interfaces_per_cycle, the values are of
+  /// successive cycles.
   [[nodiscard]] std::vector<InterfaceInfo> interfaces();
   /// The next event, oldest first; std::nullopt: none. One thread.
   [[nodiscard]] std::optional<ManagerEvent> next_event();
@@ -321,6 +324,7 @@ class Manager {
 
   // the cycle
   void adopt(std::vector<CommandCell>& cells) noexcept;
+  void number_running() noexcept;
   void read_devices() noexcept;
   void judge(std::uint64_t missed) noexcept;
   void move_mimics() noexcept;
@@ -335,7 +339,7 @@ class Manager {
   void undo(SwitchJob& job, std::size_t started) noexcept;
   [[nodiscard]] ModeProgress perform(const SwitchJob& job) noexcept;
   [[nodiscard]] bool is_active(const Entry& entry) const noexcept;
-  [[nodiscard]] bool is_free_from(const Entry& owner, const Entry& claimant) const noexcept;
+  [[nodiscard]] bool owns_alone(const Joint& joint) const noexcept;
   [[nodiscard]] bool has_devices(const Entry& entry) const noexcept;
   [[nodiscard]] Status activate(Entry& entry) noexcept;
   void deactivate(Entry& entry) noexcept;
@@ -353,6 +357,7 @@ class Manager {
   void move_joints() noexcept;
   void move(Joint& joint) noexcept;
   [[nodiscard]] bool obey(Joint& joint) noexcept;
+  [[nodiscard]] bool limit(Joint& joint, const MotionState& wanted) noexcept;
   void begin_rest(Joint& joint) noexcept;
   void blame(std::uint16_t owner) noexcept;
   void protect_commands() noexcept;
@@ -379,6 +384,7 @@ class Manager {
   std::array<std::vector<double>, 2> followers_;  ///< of the mimic joints
   std::vector<Entry*> running_;                   ///< all entries, in their order; the cycle's list
   std::vector<Entry*> by_number_;                 ///< index: owner number; null: free
+  std::vector<Entry*> chain_;                     ///< scratch of end_chain(), of the capacity of by_number_
   std::vector<CommandCell> cells_;
   shm::SpscRing<ManagerEvent> events_{256};
   Steps steps_;
