@@ -17,8 +17,8 @@ const Kernel small("robot/20_joints_10_controllers", [](Counter& count) { count_
 const Kernel large("robot/1000_joints_100_controllers",
                    [](Counter& count) { count_cycles(count, 1000, 100); });
 
-const Kernel failures("robot/100_controllers_fail_at_once", [](Counter& count) {
-  World world(100, 100);
+const Kernel failures("robot/30_controllers_fail_at_once", [](Counter& count) {
+  World world(30, 30);
   for (Swing* swing : world.swings) swing->fails = true;
   world.cycle();
   count([&] {
