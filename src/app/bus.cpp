@@ -15,6 +15,7 @@ namespace takt::app {
 namespace {
 
 constexpr std::string_view slcan_prefix = "slcan:";
+constexpr std::string_view silent_prefix = "slcan-silent:";
 constexpr std::size_t max_interface_name = 15;
 constexpr std::size_t max_path = 1000;
 constexpr std::size_t quoted_letters = 60;  ///< quoted in a message about a bad text
@@ -48,8 +49,8 @@ std::optional<std::uint32_t> parse_baud(std::string_view text) {
   return baud;
 }
 
-std::optional<BusAddress> parse_slcan(std::string_view place) {
-  BusAddress address{BusAddress::Kind::slcan};
+std::optional<BusAddress> parse_slcan(std::string_view place, bool silent) {
+  BusAddress address{.kind = BusAddress::Kind::slcan, .silent = silent};
   if (const std::size_t at = place.rfind('@'); at != std::string_view::npos) {
     const auto baud = parse_baud(place.substr(at + 1));
     if (!baud) return std::nullopt;
@@ -82,6 +83,7 @@ class SocketCanLine {
   /// changed.
   [[nodiscard]] bool broken() const noexcept { return bus_.counters().link_losses > 0; }
   [[nodiscard]] bool off() const noexcept { return bus_.health().state == can::BusState::bus_off; }
+  [[nodiscard]] std::uint64_t unacknowledged() const noexcept { return bus_.health().missing_acknowledges; }
 
  private:
   platform::SocketCanBus bus_;
@@ -99,8 +101,9 @@ SetupResult<std::unique_ptr<robot::CanPort>> open_kept(const BusAddress& address
 
 SetupResult<BusAddress> parse_bus_address(std::string_view text) {
   if (text == "virtual") return BusAddress{};
-  if (text.starts_with(slcan_prefix)) {
-    if (auto address = parse_slcan(text.substr(slcan_prefix.size()))) return *std::move(address);
+  const bool is_silent = text.starts_with(silent_prefix);
+  if (const std::string_view prefix = is_silent ? silent_prefix : slcan_prefix; text.starts_with(prefix)) {
+    if (auto address = parse_slcan(text.substr(prefix.size()), is_silent)) return *std::move(address);
   } else if (!text.empty() && text.size() <= max_interface_name &&
              std::ranges::all_of(text, is_interface_letter)) {
     return BusAddress{.kind = BusAddress::Kind::socket_can, .place = std::string(text)};
@@ -113,7 +116,8 @@ std::string to_string(const BusAddress& address) {
     case BusAddress::Kind::socket_can:
       return address.place;
     case BusAddress::Kind::slcan: {
-      const std::string text = fmt::format("{}{}", slcan_prefix, address.place);
+      const std::string text =
+          fmt::format("{}{}", address.silent ? silent_prefix : slcan_prefix, address.place);
       return address.baud == BusAddress{}.baud ? text : fmt::format("{}@{}", text, address.baud);
     }
     case BusAddress::Kind::virtual_bus:

@@ -24,8 +24,8 @@
 
 namespace takt::app {
 
-/// `Bus` is a can::CanBus with `bool broken()` (it must be opened again) and `bool off()` (its controller
-/// left the bus).
+/// `Bus` is a can::CanBus with `bool broken()` (it must be opened again), `bool off()` (its controller left the
+/// bus) and `std::uint64_t unacknowledged()`.
 ///
 /// Only one bus is handed over at a time. The real-time side owns it in `bus_`, and gives a broken one away
 /// in `broken_`. The keeper destroys it, opens another, and puts that into `fresh_`. So each slot is empty
@@ -82,7 +82,11 @@ class KeptPort final : public robot::CanPort {
     return missing_.load(std::memory_order_relaxed);  // a value for reports, which orders nothing
   }
 
-  [[nodiscard]] robot::BusTraffic traffic() const noexcept override { return traffic_; }
+  [[nodiscard]] robot::BusTraffic traffic() const noexcept override {
+    robot::BusTraffic traffic = traffic_;
+    if (bus_) traffic.unacknowledged = bus_->unacknowledged();
+    return traffic;
+  }
 
  private:
   KeptPort(std::unique_ptr<Bus> bus, Open open, can::BitRates rates, Duration interval)

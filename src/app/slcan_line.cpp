@@ -5,7 +5,6 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -39,23 +38,29 @@ class Conversation {
 
   bool say(std::string_view commands) noexcept { return line_.write(bytes_of(commands)) == commands.size(); }
 
-  /// Waits for one answer, and skips all other lines.
+  /// Waits for one answer: a BEL, or any line of printable text. CANables confirm nothing, and answer V with
+  /// the name of their firmware.
   Answer answer(Duration limit) {
     const Time deadline = clock_.now() + limit;
+    bool is_text = true;
     while (const auto byte = next_byte(deadline)) {
-      if (*byte == slcan::refusal) {
-        text_.clear();
-        return Answer::refused;
-      }
+      if (*byte == slcan::refusal) return Answer::refused;
       if (*byte == slcan::end_of_line) {
-        const bool is_answer = text_.empty() || text_.front() == 'V';  // an empty line, or the version
-        text_.clear();
-        if (is_answer) return Answer::confirmed;
-      } else if (*byte != '\n' && text_.size() < slcan::max_line) {
-        text_ += static_cast<char>(*byte);
+        if (std::exchange(is_text, true)) return Answer::confirmed;
+      } else if (*byte != '\n') {
+        is_text = is_text && (*byte == '\t' || (*byte >= ' ' && *byte <= '~'));
       }
     }
     return Answer::none;
+  }
+
+  /// Skips what arrives until the line is quiet. Returns false if it does not become quiet.
+  bool becomes_quiet() {
+    const Time deadline = clock_.now() + answer_timeout;
+    while (next_byte(clock_.now() + quiet)) {
+      if (clock_.now() >= deadline) return false;
+    }
+    return true;
   }
 
  private:
@@ -72,16 +77,17 @@ class Conversation {
 
   platform::SerialLine& line_;
   platform::SteadyClock clock_;
-  std::string text_;
 };
 
-/// Ends a partial line in the adapter, closes its channel and asks for its version. Returns whether it
-/// answered.
-bool is_there(Conversation& adapter) {
-  if (!adapter.say("\r\r\r") || !adapter.say(slcan::close_channel) || !adapter.say("V\r")) return false;
-  if (adapter.answer(answer_timeout) == Answer::none) return false;
-  for (int more = 0; more < 100 && adapter.answer(quiet) != Answer::none;) ++more;  // five are due
-  return true;
+/// Closes the adapter's channel and asks for its version. Returns whether an adapter answered, or may be one
+/// of those that never answer. With its channel closed, an adapter sends nothing unasked.
+bool is_there(Conversation& adapter, bool may_be_silent) {
+  // The first C also ends a partial line in the adapter. A CR alone would do that, too, but makes CANables
+  // send their last frame again.
+  if (!adapter.say(slcan::close_channel) || !adapter.say(slcan::close_channel)) return false;
+  if (!adapter.becomes_quiet() || !adapter.say("V\r")) return false;
+  const bool answered = adapter.answer(may_be_silent ? quiet : answer_timeout) != Answer::none;
+  return (answered && adapter.becomes_quiet()) || may_be_silent;
 }
 
 SetupResult<void> start_adapter(platform::SerialLine& line, const BusAddress& address,
@@ -90,11 +96,12 @@ SetupResult<void> start_adapter(platform::SerialLine& line, const BusAddress& ad
     return fail(code, fmt::format("{}: {}", address.place, why));
   };
   Conversation adapter(line);
-  if (!is_there(adapter)) {
-    return failed(
-        Errc::no_adapter,
-        fmt::format("no slcan adapter answers at {} bit/s; check its firmware, and its rate with {}@RATE",
-                    address.baud, to_string({address.kind, address.place})));
+  if (!is_there(adapter, address.silent)) {
+    return failed(Errc::no_adapter,
+                  fmt::format("no slcan adapter answers at {} bit/s; check the path, its firmware, and its "
+                              "rate with {}@RATE; firmware that never answers, as the first CANtacts': {}",
+                              address.baud, to_string({.kind = address.kind, .place = address.place}),
+                              to_string({address.kind, address.place, address.baud, true})));
   }
   for (const std::string_view command : {bit_rate.text(), slcan::open_channel}) {
     if (!adapter.say(command))

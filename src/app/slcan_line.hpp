@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -17,7 +18,7 @@ namespace takt::app {
 class SlcanLine {
  public:
   /// Opens the line, waits for an answer of the adapter, sets its bit rate and opens its channel; this takes
-  /// up to 1 s. Errors: bad_bit_rate, no_fd_adapter, no_adapter, adapter_refuses, and those of
+  /// up to 2 s. Errors: bad_bit_rate, no_fd_adapter, no_adapter, adapter_refuses, and those of
   /// platform::SerialLine::open().
   static SetupResult<std::unique_ptr<SlcanLine>> open(const BusAddress& address, const BusRequest& request);
   /// Closes the adapter's channel, so that it acknowledges no frames without a program.
@@ -30,6 +31,8 @@ class SlcanLine {
   std::size_t receive(std::span<can::Frame> frames) noexcept;
   [[nodiscard]] bool broken() const noexcept { return !line_.status(); }
   [[nodiscard]] static bool off() noexcept { return false; }  // the protocol does not report it
+  /// Frames that the adapter refused by BEL.
+  [[nodiscard]] std::uint64_t unacknowledged() const noexcept { return bus_.counters().refusals; }
 
  private:
   SlcanLine(platform::SerialLine line, std::vector<can::Filter> filters) noexcept

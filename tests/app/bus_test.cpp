@@ -37,8 +37,9 @@ bool eventually(const std::function<bool()>& condition) {
   return false;
 }
 
-std::unique_ptr<robot::CanPort> open_slcan(const SlcanAdapter& adapter, const BusRequest& request = {}) {
-  auto port = open_bus({Kind::slcan, adapter.path}, request);
+std::unique_ptr<robot::CanPort> open_slcan(const SlcanAdapter& adapter, const BusRequest& request = {},
+                                           bool silent = false) {
+  auto port = open_bus({.kind = Kind::slcan, .place = adapter.path, .silent = silent}, request);
   if (!port) FAIL(port.error().message);
   return std::move(*port);
 }
@@ -85,6 +86,8 @@ TEST_CASE("texts of each kind of bus are read, and written as they were") {
   check("slcan:/dev/serial/by-path/pci-0000:00:14.0-usb-0:2:1.0",
         {Kind::slcan, "/dev/serial/by-path/pci-0000:00:14.0-usb-0:2:1.0"});
   check("slcan:/dev/a@b@9600", {Kind::slcan, "/dev/a@b", 9600});
+  check("slcan-silent:/dev/ttyACM0", {Kind::slcan, "/dev/ttyACM0", 115'200, true});
+  check("slcan-silent:/dev/ttyUSB0@9600", {Kind::slcan, "/dev/ttyUSB0", 9600, true});
 }
 
 TEST_CASE("a text that is no address is refused with what is allowed") {
@@ -148,7 +151,9 @@ TEST_CASE("a line that another program has, and one at an unknown rate, are refu
 
 TEST_CASE("a line without an adapter is refused, also one that talks of other things") {
   const SlcanAdapter silent({.is_silent = true});
-  CHECK(refusal(Errc::no_adapter, {Kind::slcan, silent.path}).find("115200 bit/s") != std::string::npos);
+  const std::string why = refusal(Errc::no_adapter, {Kind::slcan, silent.path});
+  CHECK(why.find("115200 bit/s") != std::string::npos);
+  CHECK(why.ends_with(": slcan-silent:" + silent.path));  // the way on, if it is an adapter
   SlcanAdapter chatterbox({.is_silent = true});
   std::atomic<bool> is_over = false;
   std::thread chat([&] {
@@ -175,17 +180,46 @@ TEST_CASE("an adapter that refuses its bit rate or its channel is refused") {
 // ---- Ports
 
 TEST_CASE("an adapter of any firmware is set up, carries frames, and is closed in the end") {
-  for (const Firmware& firmware : {Firmware{}, Firmware{.version = ""}, Firmware{.confirms = false},
-                                   Firmware{.version = "Vlong and full of words", .noise = "t1230\rz\r"}}) {
+  for (const Firmware& firmware :
+       {Firmware{}, Firmware{.version = ""}, Firmware{.confirms = false},
+        Firmware{.confirms = false, .version = "0.3-12-gab12cd https://example.com/canable", .repeats = true},
+        Firmware{.confirms = false, .version = "+Board: Other\tMCU: STM32G431"},
+        Firmware{.version = "Vlong and full of words", .noise = "t1230\rz\r"},
+        Firmware{.is_silent = true, .repeats = true}}) {
     SlcanAdapter adapter(firmware);
     {
-      const auto port = open_slcan(adapter, {.bit_rate = 500'000});
-      CHECK(adapter.commands() == "C V S6 O ");
+      const auto port = open_slcan(adapter, {.bit_rate = 500'000}, firmware.is_silent);
+      CHECK(eventually([&] { return adapter.commands() == "C C V S6 O "; }));
       CHECK(port->link() == BusLink::up);
       CHECK(passes(*port));
     }
-    CHECK(eventually([&] { return adapter.commands() == "C V S6 O C "; }));
+    CHECK(eventually([&] { return adapter.commands() == "C C V S6 O C "; }));
   }
+}
+
+TEST_CASE("an adapter that a killed program left open and in the middle of a line is set up") {
+  SlcanAdapter adapter;
+  {
+    auto line = platform::SerialLine::open(adapter.path, 115'200);
+    REQUIRE(line.has_value());
+    constexpr std::string_view rest = "S6\rO\rt1234AA";
+    CHECK(line->write({reinterpret_cast<const std::uint8_t*>(rest.data()), rest.size()}) == rest.size());
+    CHECK(eventually([&] { return adapter.commands() == "S6 O "; }));
+  }
+  const auto port = open_slcan(adapter, {.bit_rate = 500'000});
+  CHECK(passes(*port));
+}
+
+TEST_CASE("frames that the adapter refuses, because nobody acknowledges them, are counted") {
+  SlcanAdapter adapter({.is_alone = true});
+  const auto port = open_slcan(adapter);
+  CHECK(port->traffic().unacknowledged == 0);
+  CHECK(port->send(std::array{frame_of(1), frame_of(2)}) == 2);
+  std::array<can::Frame, 4> frames;
+  CHECK(eventually([&] {
+    CHECK(port->receive(frames) == 0);
+    return port->traffic().unacknowledged == 2;
+  }));
 }
 
 TEST_CASE("only frames that pass the filters arrive, whole and in order") {

@@ -35,6 +35,7 @@ class BrittleBus {
   }
   [[nodiscard]] bool broken() const noexcept { return calls_left_ <= 0; }
   [[nodiscard]] bool off() const noexcept { return calls_left_ == 5; }
+  [[nodiscard]] static std::uint64_t unacknowledged() noexcept { return 0; }
 
  private:
   int calls_left_;

@@ -23,8 +23,10 @@ struct Firmware {
   bool confirms = true;  ///< a CR or a BEL for each command; false: as some makers', which answer only V
   std::string version = "V1013";  ///< the answer to V; empty: BEL
   std::string refuses{};          ///< first letters of the commands that it refuses
-  bool is_silent = false;         ///< never sends anything
+  bool is_silent = false;         ///< answers nothing
   std::string noise{};            ///< sent before each answer
+  bool repeats = false;           ///< an empty line repeats the last one, as with CANables
+  bool is_alone = false;          ///< nobody acknowledges: it refuses each frame
 };
 
 class SlcanAdapter {
@@ -94,15 +96,18 @@ class SlcanAdapter {
       line_ += letter;
       return;
     }
-    const std::string line = std::move(line_);
+    std::string line = std::move(line_);
     line_.clear();
-    if (firmware_.is_silent) return;
+    if (line.empty() && firmware_.repeats) line = last_;
+    last_ = line;
     if (!line.empty() && (line[0] | 0x20) == 't') {
+      if (is_open_ && firmware_.is_alone) return write("\a");
       if (is_open_) write(line + "\r");
       return;
     }
     if (!line.empty()) commands_ += line + " ";
-    write(firmware_.noise + answer(line));
+    const std::string said = firmware_.noise + answer(line);
+    if (!firmware_.is_silent) write(said);
   }
   std::string answer(const std::string& line) {
     const char command = line.empty() ? '\0' : line[0];
@@ -131,6 +136,7 @@ class SlcanAdapter {
   std::thread thread_;
   std::mutex mutex_;  ///< guards everything below, and writing
   std::string line_;
+  std::string last_;
   std::string commands_;
   bool is_open_ = false;
 };

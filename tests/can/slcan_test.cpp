@@ -220,7 +220,7 @@ TEST_CASE("a bus opens its adapter, sends lines and receives stamped frames") {
   SlcanBus bus(port, clock);
   static_assert(CanBus<decltype(bus)>);
   CHECK(bus.open(500'000).has_value());
-  CHECK(port.written == "\r\rC\rS6\rO\r");
+  CHECK(port.written == "C\rC\rS6\rO\r");  // no empty line: CANables repeat their last frame after one
   CHECK(bus.open(123).error() == Errc::out_of_range);
   port.written.clear();
   const std::array frames = {frame_of("t1231AA"), frame_of("T000001231BB")};

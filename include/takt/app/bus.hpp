@@ -43,12 +43,15 @@ struct BusAddress {
   std::string place{};  ///< the interface, or the path of the serial line; empty for a virtual bus
   std::uint32_t baud =
       115'200;  ///< bit/s of the serial line; adapters with their own USB connector ignore it
+  /// The firmware of an slcan adapter answers nothing, not even its version. A wrong path is then not found
+  /// when the line is opened.
+  bool silent = false;
 
   friend bool operator==(const BusAddress&, const BusAddress&) = default;
 };
 
-/// Parses "can0", "slcan:/dev/ttyACM0", "slcan:/dev/ttyUSB0@115200" or "virtual". Any text is safe. Error:
-/// bad_bus_address; the message says what is allowed. Allocates.
+/// Parses "can0", "slcan:/dev/ttyACM0", "slcan:/dev/ttyUSB0@115200", "slcan-silent:/dev/ttyACM0" or
+/// "virtual". Any text is safe. Error: bad_bus_address; the message says what is allowed. Allocates.
 [[nodiscard]] SetupResult<BusAddress> parse_bus_address(std::string_view text);
 /// The address as text, which parse_bus_address() accepts.
 [[nodiscard]] std::string to_string(const BusAddress& address);
@@ -73,6 +76,8 @@ struct BusRequest {
 ///   protocol does not report it.
 /// * traffic().busy adds the mean lengths of frames, by format and length, at the bit rates of the request.
 ///   Frames dropped by the filters are not counted. Frames sent without a link are not counted as refused.
+///   traffic().unacknowledged counts the refusals of an slcan adapter, or the missing acknowledges of an
+///   interface, since the bus was opened last.
 /// * It owns a thread that wakes every reopen_interval. Destroying the port may take a second, if the thread
 ///   is talking to an adapter.
 ///

@@ -4,7 +4,7 @@
 //     auto line = *platform::SerialLine::open("/dev/ttyACM0", 1'000'000);
 //     platform::SteadyClock clock;
 //     can::SlcanBus bus(line, clock);
-//     if (!bus.open(1'000'000)) give_up();  // sends C, S8, O to the adapter
+//     if (!bus.open(1'000'000)) give_up();  // sends C, C, S8, O to the adapter
 //     bus.send(frames); bus.receive(frames);
 //
 // Limits of the protocol: an adapter confirms commands without naming them, and drops frames if its own queue
@@ -32,7 +32,7 @@ struct SlcanCounters {
   std::uint64_t no_room = 0;     ///< frames not taken, because the queue was full
   std::uint64_t invalid = 0;     ///< frames that slcan cannot carry: taken and dropped
   std::uint64_t received = 0;    ///< frames
-  std::uint64_t refusals = 0;    ///< BEL: failed commands. A closed adapter refuses C
+  std::uint64_t refusals = 0;    ///< BEL: refused frames and commands. A closed adapter refuses C
   std::uint64_t unexpected = 0;  ///< lines that only a program sends, never an adapter
   std::uint64_t malformed = 0;   ///< lines that could not be decoded
   std::uint64_t too_long = 0;    ///< lines longer than max_line
@@ -56,7 +56,9 @@ class SlcanBus {
     const auto rate = slcan::set_bit_rate(bits_per_second);
     if (!rate) return fail(rate.error());
     can::detail::TextWriter<32> lines;
-    lines.put("\r\r");  // ends a partial line in the adapter
+    // The first C also ends a partial line in the adapter. After an empty line, CANables send their last
+    // frame again.
+    lines.put(slcan::close_channel);
     lines.put(slcan::close_channel);
     lines.put(rate->text());
     lines.put(listen_only ? slcan::listen_only : slcan::open_channel);

@@ -20,9 +20,10 @@ enum class BusLink : std::uint8_t {
 
 /// Counted since the bus was opened. Take the difference of two readings for the traffic of an interval.
 struct BusTraffic {
-  Duration busy{};            ///< time with frames on the wire
-  std::uint64_t frames = 0;   ///< sent and received
-  std::uint64_t refused = 0;  ///< frames that found no room in the transmit queue
+  Duration busy{};                   ///< time with frames on the wire
+  std::uint64_t frames = 0;          ///< sent and received
+  std::uint64_t refused = 0;         ///< frames that found no room in the transmit queue
+  std::uint64_t unacknowledged = 0;  ///< attempts to send that no other node acknowledged
 };
 
 /// One end of a bus; satisfies can::CanBus. One thread. Every function is real-time safe and never blocks.
