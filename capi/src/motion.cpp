@@ -363,7 +363,7 @@ std::int32_t takt_motion_client_trajectory(takt_motion_client* client, const tak
     if (Status status = check_size(reply); !status) return status;
     const auto wanted = read_motion(options);
     if (!wanted) return fail(wanted.error());
-    const auto from = read_struct(waypoints);
+    const auto from = takt::capi::read_struct(waypoints);
     if (!from) return fail(from.error());
     auto message = read_trajectory(*wanted, *from, client->robot);
     if (!message) return fail(message.error());
