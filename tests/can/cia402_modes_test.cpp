@@ -118,6 +118,59 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a drive leaves its mode although it takes long, and does so only at rest or only without halt") {
+  for (const Mode from : {Mode::profile_velocity, Mode::profile_position, Mode::homing}) {
+    for (const bool only_halted : {false, true}) {
+      for (int needed = 1; needed <= 100; ++needed) {
+        CAPTURE(static_cast<int>(from));
+        CAPTURE(only_halted);
+        CAPTURE(needed);
+        Rig rig;
+        rig.enable(from);
+        rig.drive.has_mode = false;
+        rig.demand.mode = Mode::cyclic_position;
+        rig.cycle();
+        int passed = 0;
+        for (int i = 0; i < 900 && !rig.control.mode_confirmed(); ++i) {
+          rig.cycle();
+          passed = rig.high(control::halt) == only_halted ? passed + 1 : 0;
+          if (passed >= needed) rig.drive.mode = Mode::cyclic_position;
+        }
+        CHECK(rig.control.mode_confirmed());
+        CHECK_FALSE(rig.control.mode_refused());
+      }
+    }
+  }
+}
+
+TEST_CASE("a profile position that has to halt does not resume because a mode is late") {
+  Rig rig;
+  rig.enable(Mode::profile_position);
+  rig.drive.has_mode = false;
+  rig.demand.mode = Mode::cyclic_position;
+  rig.demand.halt = true;
+  for (int i = 0; i < 1000; ++i) {
+    rig.cycle();
+    CHECK(rig.high(control::halt));
+  }
+}
+
+TEST_CASE("a refused mode is requested again when faults are cleared") {
+  Rig rig;
+  rig.drive.has_mode = false;
+  rig.demand.target = Target::operation_enabled;
+  rig.cycles(1100);
+  CHECK(rig.control.mode_refused());
+  rig.demand.clear_fault = true;
+  rig.cycle();
+  rig.demand.clear_fault = false;
+  CHECK_FALSE(rig.control.mode_refused());
+  rig.cycles(990);
+  CHECK_FALSE(rig.control.mode_refused());
+  rig.cycles(20);
+  CHECK(rig.control.mode_refused());
+}
+
 TEST_CASE("profile position: each target goes through the whole handshake, and the latest wins") {
   Rig rig;
   rig.enable(Mode::profile_position);

@@ -10,11 +10,13 @@
 // - A mode change of an enabled drive takes effect when the drive confirms it. Until then the reported mode
 //   keeps its last setpoints. All other setpoints are chosen so that the new mode does not move the drive
 //   either. If the drive does not confirm within DriveOptions::silence, or has to halt, velocity and torque
-//   are zero. Profile modes and homing are then halted.
+//   are zero. In profile modes and homing, halt then comes and goes, each time for longer. Reason: some drives
+//   change their mode only at rest, others (ENGEL HBI) not while bit 8 is set.
 // - While operation is certainly not enabled, the target position is the measured one. Velocity and torque
 //   are zero.
-// - A fault stays until Demand::clear_fault. Then bit 7 rises several times. Each pulse spans several cycles,
-//   for drives that read their control word less often than once per cycle.
+// - A fault stays until Demand::clear_fault. Then bit 7 rises several times. Each pulse and each pause is twice
+//   as long as the one before, so that a drive that reads its control word only every 80th cycle sees an edge.
+// - Demand::clear_fault also requests a refused mode again.
 // - Profile position: each new target uses the handshake of bits 4 and 12; the latest target wins.
 // - Homing runs while Demand::home is set. Reports about an earlier homing are ignored.
 // - A drive without feedback for too long is silent, and has no state until it answers again.
@@ -26,6 +28,8 @@
 // Real-time safe and usable in constant expressions. One thread.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <optional>
 
@@ -123,7 +127,7 @@ class DriveControl {
     silent_ = heard_ && now - told_at_ > options_.silence;
     if (unanswered_ < UINT32_MAX) ++unanswered_;
     held_ = demand.target == Target::operation_enabled && may_be_enabled() && (held_ || silent_);
-    follow_mode(demand.mode, now);
+    follow_mode(demand, now);
     const Command before = command_;
     command_.control_word =
         next_control_word(state(), permitted(demand.target), before.control_word, stays(options_.quick_stop));
@@ -134,15 +138,16 @@ class DriveControl {
     } else if (mode_confirmed()) {
       obey(demand, now);
     } else {
-      keep_to(feedback_.mode, !demand.halt && now - mode_since_ <= options_.silence);
+      keep_to(feedback_.mode, demand.halt, now - mode_since_);
     }
     if (reset_pulse(demand.clear_fault)) command_.control_word |= control::fault_reset;
     return command_;
   }
 
  private:
-  static constexpr int pulse_cycles = 5;  // bit 7 is high, then low, for this many cycles each
-  static constexpr int pulses = 4;
+  // Bit 7 is high for 5 cycles, low for 10, high for 20, low for 40, high for 80.
+  static constexpr std::uint32_t pulse_cycles = 5;
+  static constexpr std::uint32_t reset_cycles = 31 * pulse_cycles;
   /// After this time since the start of homing, the drive's reports no longer refer to an earlier homing.
   static constexpr Duration settling{100'000'000};
 
@@ -152,14 +157,11 @@ class DriveControl {
     return enables && !mode_confirmed() ? Target::switched_on : target;
   }
 
-  constexpr void follow_mode(Mode mode, Time now) noexcept {
-    if (mode != command_.mode) {
-      command_.mode = mode;
-      mode_since_ = now;
-      mode_refused_ = false;
-      forget_handshakes();
-    }
-    if (mode_confirmed()) {
+  constexpr void follow_mode(const Demand& demand, Time now) noexcept {
+    const bool is_new = demand.mode != command_.mode;
+    command_.mode = demand.mode;
+    if (is_new) forget_handshakes();
+    if (is_new || demand.clear_fault || mode_confirmed()) {
       mode_since_ = now;
       mode_refused_ = false;
     } else if (heard_ && !silent_ && now - mode_since_ > options_.mode_timeout) {
@@ -184,12 +186,23 @@ class DriveControl {
     command_.velocity = 0;
     command_.torque = 0;
   }
-  /// Setpoints while the mode is not confirmed: the drive is in this mode, or already in the commanded one.
-  constexpr void keep_to(Mode mode, bool may_move) noexcept {
+  /// Setpoints while the mode is not confirmed, which lasts `since`: the drive is in this mode, or already in
+  /// the commanded one.
+  constexpr void keep_to(Mode mode, bool halts, Duration since) noexcept {
+    const bool may_move = !halts && since <= options_.silence;
     if (mode != Mode::cyclic_position) command_.position = feedback_.position;
     if (!may_move || (mode != Mode::cyclic_velocity && mode != Mode::profile_velocity)) command_.velocity = 0;
     if (!may_move || mode != Mode::cyclic_torque) command_.torque = 0;
-    if (!may_move && !is_cyclic(mode)) command_.control_word |= control::halt;
+    // Without halt, profile position continues to its old target. Homing stands, since bit 4 is low.
+    const auto span =
+        static_cast<std::uint64_t>((since - Duration(1)) / std::max(options_.silence, Duration(1)));
+    const bool stays = halts && mode == Mode::profile_position;
+    if (!is_cyclic(mode) && (stays || !is_in_odd_span(halts ? span + 1 : span)))
+      command_.control_word |= control::halt;
+  }
+  /// Whether the number, counted from 0, is in the first, third or fifth of spans with 1, 2, 4, 8 ... numbers.
+  [[nodiscard]] static constexpr bool is_in_odd_span(std::uint64_t number) noexcept {
+    return std::bit_width(number + 1) % 2 == 1;
   }
   [[nodiscard]] static constexpr bool is_cyclic(Mode mode) noexcept {
     return mode >= Mode::cyclic_position && mode <= Mode::cyclic_torque;
@@ -242,11 +255,10 @@ class DriveControl {
 
   /// Returns whether bit 7 is high in this cycle.
   constexpr bool reset_pulse(bool ordered) noexcept {
-    if (ordered) clearing_ = 2 * pulse_cycles * pulses;
-    if (state() != State::fault) clearing_ = 0;
-    if (clearing_ == 0) return false;
-    --clearing_;
-    return clearing_ / pulse_cycles % 2 == 1;
+    if (ordered) reset_cycle_ = 0;
+    if (last_state_ != State::fault) reset_cycle_ = reset_cycles;
+    if (reset_cycle_ == reset_cycles) return false;
+    return is_in_odd_span(reset_cycle_++ / pulse_cycles);
   }
 
   enum class Handshake : std::uint8_t { idle, offered, taken };
@@ -260,7 +272,7 @@ class DriveControl {
   Time mode_since_{};
   Time homing_since_{};
   std::uint32_t unanswered_ = 0;
-  int clearing_ = 0;  ///< remaining cycles of the pulses of bit 7
+  std::uint32_t reset_cycle_ = reset_cycles;  ///< cycles since the order to clear the fault
   Handshake handshake_ = Handshake::idle;
   Homing homing_ = Homing::idle;
   bool sent_ = false;  ///< profile position: a target was sent since it was enabled
