@@ -11,7 +11,7 @@ std::string describe_fault(const RobotDescription& robot, std::size_t joint, std
     if (const DriveProtocol* protocol = robot.buses[robot.joints[joint].bus].protocol)
       return protocol->describe_fault(fault);
   }
-  return fmt::format("number {}", fault);
+  return fault == 0 ? "of unknown cause" : fmt::format("number {}", fault);
 }
 
 std::string describe_bits(std::uint32_t fault, std::span<const FaultBit> meanings) {

@@ -62,6 +62,9 @@ void Supervisor::take(std::span<const JointFeedback> feedback) noexcept {
     if (feedback[i].heard && is_news) joints_[i].answered = cycle_;
     feedback_[i] = feedback[i];
   }
+  // A drive may report the code of its fault after the fault.
+  if (fault_ && fault_->reason == FaultReason::drive_fault && fault_->value == 0)
+    fault_->value = static_cast<double>(feedback_[fault_->joint].fault);
   if (!std::exchange(any_restarts_, false)) return;
   for (Joint& joint : joints_) joint.restarts = false;
 }

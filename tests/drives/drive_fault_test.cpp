@@ -3,10 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <vector>
+
 #include "takt/can/hubo.hpp"
 #include "takt/can/servo.hpp"
 #include "takt/drives/cia402/cia402_master.hpp"
 #include "takt/drives/servo/servo_master.hpp"
+#include "takt/robot/supervisor.hpp"
 
 using namespace takt;
 using namespace takt::drives;
@@ -49,5 +52,34 @@ TEST_CASE("a fault word of an unknown protocol is printed as a number") {
   CHECK(describe_fault(robot, 3, 5) == "number 5");
   robot.joints.emplace_back();
   CHECK(describe_fault(robot, 0, 5) == "number 5");
-  CHECK(describe_fault(one_joint(drives::find("hubo")), 0, 0) == "number 0");
+}
+
+TEST_CASE("a fault whose code comes later than itself stops the robot, and is then told with its code") {
+  RobotDescription robot = one_joint(drives::find("cia402"));
+  Supervisor supervisor(robot);
+  std::vector<JointFeedback> feedback(1);
+  const std::vector<MotionState> references(1);
+  feedback[0].heard = true;
+  feedback[0].drive = DriveState::ready;
+  const auto cycle = [&] {
+    feedback[0].stamp += robot.period;
+    const auto fault = supervisor.begin(feedback, 0, references);
+    supervisor.settle(false);
+    return fault;
+  };
+  CHECK_FALSE(cycle());
+  REQUIRE(supervisor.state() == RobotState::ready);
+  feedback[0].drive = DriveState::fault;
+  CHECK(cycle());
+  feedback[0].fault = 0x2310;
+  CHECK_FALSE(cycle());
+  CHECK(supervisor.state() == RobotState::stopped);
+  CHECK(supervisor.fault()->value == 0x2310);
+  feedback[0].fault = 0x8130;  // the first cause stays
+  CHECK_FALSE(cycle());
+  CHECK(supervisor.fault()->value == 0x2310);
+}
+
+TEST_CASE("a drive at fault without a code is not told as number 0") {
+  CHECK(describe_fault(one_joint(drives::find("hubo")), 0, 0) == "of unknown cause");
 }

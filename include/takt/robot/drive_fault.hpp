@@ -13,7 +13,8 @@
 namespace takt::robot {
 
 /// The fault as text: "no command came before the watchdog ran out", or "jam, driver" if several bits are
-/// set. A fault without a known meaning is shown as a number. Allocates.
+/// set. A fault without a known meaning is shown as a number; 0, which a drive without a code reports, as "of
+/// unknown cause". Allocates.
 [[nodiscard]] std::string describe_fault(const RobotDescription& robot, std::size_t joint,
                                          std::uint32_t fault);
 

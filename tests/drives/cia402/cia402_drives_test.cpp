@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -231,6 +232,111 @@ TEST_CASE("a lost heartbeat makes a drive unknown, however well it answers") {
   robot.world.drives[0].disturb({});
   robot.run(200ms);
   CHECK(robot.feedback[0].drive == DriveState::ready);
+}
+
+TEST_CASE("a drive that booted unheard is asked for its configuration, and gets it again") {
+  Robot robot({1, 2});
+  robot.start();
+  robot.world.drives[0].inject(JointFault::silent);
+  robot.run(400ms);
+  CHECK(robot.said(0) == "its heartbeat is lost");
+  robot.world.drives[0].inject(JointFault::none);
+  robot.now += 30ms;
+  robot.world.advance(robot.now);  // it boots
+  std::array<can::Frame, 64> unheard;
+  while (robot.world.host.receive(unheard) > 0) {
+  }
+  robot.run(1s);
+  CHECK(robot.said(0) == "the drive switched off without a command");
+  robot.clear();
+  robot.run(100ms);
+  CHECK(robot.feedback[0].drive == DriveState::ready);
+}
+
+TEST_CASE(
+    "a drive without heartbeats that keeps its configuration is asked seldom, and not configured again") {
+  Robot robot({1});
+  robot.start();
+  robot.world.drives[0].disturb({.heartbeat_lost = true});
+  robot.world.seen.clear();
+  robot.run(5s);
+  const auto requests = std::ranges::count(robot.world.seen, 0x601U, &can::Frame::id);
+  CHECK(requests >= 5);
+  CHECK(requests <= 10);
+  CHECK(robot.world.drives[0].state() == State::operation_enabled);
+  CHECK(std::ranges::count(robot.world.seen, 0x000U, &can::Frame::id) == 0);  // NMT
+}
+
+TEST_CASE("a fault from before the master's start is named by object 603Fh") {
+  Robot robot({1});
+  robot.start();
+  robot.world.drives[0].inject(JointFault::power_stage);
+  robot.run(10ms);
+  auto* const port = &robot.world.host;
+  robot.hardware = std::move(*Hardware::create(robot.world.robot, {&port, 1}));  // heard no emergency
+  robot.run(300ms);
+  CHECK(robot.feedback[0].drive == DriveState::fault);
+  CHECK(robot.said(0) == "continuous over-current (0x2310)");
+  robot.world.drives[0].inject(JointFault::none);
+  robot.clear();
+  robot.run(200ms);
+  CHECK(robot.feedback[0].drive == DriveState::ready);
+  robot.world.drives[0].inject(JointFault::encoder);
+  robot.run(10ms);
+  CHECK(robot.said(0) == "incremental sensor 1 (0x7305)");
+}
+
+TEST_CASE("a fault that the drive does not explain is asked for once, and told as unknown") {
+  Robot robot({1});
+  robot.start();
+  robot.world.drives[0].inject(JointFault::power_stage);
+  robot.run(10ms);
+  auto* const port = &robot.world.host;
+  robot.hardware = std::move(*Hardware::create(robot.world.robot, {&port, 1}));
+  robot.run(100ms);
+  robot.world.drives[0].disturb({.sdo_abort = can::canopen::SdoAbort::no_such_object});
+  CHECK(robot.feedback[0].drive == DriveState::fault);
+  robot.clear();
+  robot.world.seen.clear();
+  robot.run(3s);
+  CHECK(std::ranges::count(robot.world.seen, 0x601U, &can::Frame::id) <= 1);
+}
+
+TEST_CASE("a fault keeps its name until it is cleared, even if an emergency tells that its cause is over") {
+  drives::Cia402Master master({.node = 1});
+  can::canopen::SdoServer<16> server(1);
+  DictionaryWithout dictionary{0};
+  Time now{};
+  const auto serve = [&](int cycles) {
+    while (cycles-- > 0) {
+      now += 1ms;
+      const auto frame = master.service(now);
+      if (!frame || frame->id == 0) continue;
+      const auto answer = server.receive(*frame, dictionary);
+      if (answer && *answer) CHECK(master.heard_sdo(**answer));
+    }
+  };
+  serve(100);
+  std::uint64_t rejected = 0;
+  const auto hear = [&](std::uint16_t status_word) {
+    (void)master.command({}, rejected);
+    const auto low = static_cast<std::uint8_t>(status_word);
+    const auto high = static_cast<std::uint8_t>(status_word >> 8);
+    CHECK(master.heard_pdo(*can::make_frame(0x181, std::array<std::uint8_t, 7>{low, high, 8}), now));
+  };
+  hear(0x0240);
+  master.heard(can::canopen::Emergency{1, 0x4310, 1, {}});
+  hear(0x0208);
+  CHECK(master.faults() == 0x4310);
+  master.heard(can::canopen::Emergency{1, 0, 0, {}});
+  CHECK(master.faults() == 0x4310);
+  hear(0x0240);
+  CHECK(master.faults() == 0);
+  hear(0x0208);
+  CHECK(master.faults() == 0);  // of another cause
+  serve(10);                    // which the drive does not tell
+  CHECK(master.faults() == 0);
+  CHECK(master.state() == DriveState::fault);
 }
 
 TEST_CASE("answers that are a little late do no harm, much too late ones are no answers") {

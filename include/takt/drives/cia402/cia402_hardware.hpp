@@ -6,8 +6,8 @@
 //
 // * SYNC, at which all drives latch their positions and apply the references of the previous cycle;
 // * the master's heartbeat, when it is due;
-// * at most one frame of one drive's start-up (drives/cia402/cia402_master.hpp), the drives in turn, so that
-//   configuring one never delays the others;
+// * at most one frame of one drive's start-up, or of a question to a drive, the drives in turn, so that
+//   configuring one never delays the others (drives/cia402/cia402_master.hpp);
 // * the receive PDOs of every running drive. PDOs without room on the bus go first among those of the next
 //   cycle.
 //
@@ -16,9 +16,9 @@
 // A drive outlasts every pause of the master's heartbeat that the robot's overrun limit allows (at least 50
 // ms). After a longer pause it stops by itself, if it has the objects 1016h and 6007h. A drive with velocity
 // and torque modes but without these objects is rejected (cia402_fault::not_configured). JointFeedback::fault
-// holds the code of the drive's latest emergency and the bits of cia402_fault. JointDescription::board is the
-// node, 1 to 126. JointDescription::counts_per_radian are the drive's position units, and per second its
-// velocity units.
+// holds the code of the drive's latest emergency, or of its object 603Fh, and the bits of cia402_fault.
+// JointDescription::board is the node, 1 to 126. JointDescription::counts_per_radian are the drive's position
+// units, and per second its velocity units.
 //
 // The worst-case bus time at 1 Mbit/s is 55 us for SYNC and 250 us for each drive, or 480 us with velocity
 // and torque. Hence three drives, or one with velocity and torque, fit a classic bus at 1 kHz.

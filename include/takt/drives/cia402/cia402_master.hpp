@@ -12,21 +12,29 @@
 // without a command. If an enabled drive becomes silent, its last reference is held. Its state is then
 // unknown, even when it answers again, until it was switched off.
 //
+// A running drive is asked by SDO for what it does not say, at most once per Cia402Timing::retry:
+// - Without heartbeats, or without process data: whether it still has its configuration. A drive that booted
+//   while its bus was away sends neither a boot-up nor a heartbeat any more, and is configured again.
+// - In a fault without an emergency, for example from before this master's start: object 603Fh.
+//
 // A drive with a home (Cia402Home) searches it once after each start. It is enabled in homing mode, and its
 // joint is reported off until the drive is at home. The rules of the state machine and of mode changes are in
 // can/cia402/drive_control.hpp. Real-time safe after construction.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "takt/can/canopen/configuration.hpp"
 #include "takt/can/canopen/emergency.hpp"
 #include "takt/can/canopen/nmt.hpp"
+#include "takt/can/canopen/sdo_client.hpp"
 #include "takt/can/cia402/drive_control.hpp"
 #include "takt/can/quantise.hpp"
 #include "takt/core/time.hpp"
@@ -37,8 +45,8 @@
 
 namespace takt::drives {
 
-/// Bits in JointFeedback::fault that the master sets, above the drive's own error code (of the latest
-/// emergency).
+/// Bits in JointFeedback::fault that the master sets, above the drive's own error code: of the latest
+/// emergency, or of object 603Fh.
 namespace cia402_fault {
 inline constexpr std::uint32_t code = 0xFFFF;          ///< the drive's own error code
 inline constexpr std::uint32_t power_lost = 1U << 16;  ///< it was ready, then switched off without a command
@@ -57,6 +65,7 @@ class Cia402Master {
         configuration_(cia402_configuration(setup)),
         configurator_(setup.node, setup.timing.sdo_timeout),
         identity_(setup.node, setup.timing.sdo_timeout),
+        inquiry_(setup.node, setup.timing.sdo_timeout),
         monitor_(3 * setup.timing.heartbeat),
         control_({.silence = setup.timing.silence}),
         home_(setup.home),
@@ -88,7 +97,9 @@ class Cia402Master {
     if (const Status taken = take_transmit_pdo_1(feedback, frame); !taken) return taken;
     if (phase_ != Phase::running) return {};
     note_velocity(feedback.position);
+    const bool was_in_fault = in_fault();
     control_.heard(feedback, asked_);
+    if (was_in_fault && !in_fault()) forget_error();
     stamp_ = time;
     const auto state = control_.state();
     const bool ready = state == can::cia402::State::operation_enabled;
@@ -105,7 +116,12 @@ class Cia402Master {
   Status heard_second_pdo(const can::Frame& frame) noexcept { return take_transmit_pdo_2(measured_, frame); }
   /// Processes an SDO answer of the node. Errors: as SdoClient::receive().
   Status heard_sdo(const can::Frame& frame) noexcept {
-    return phase_ == Phase::asking ? identity_.receive(frame) : configurator_.receive(frame);
+    if (phase_ == Phase::asking) return identity_.receive(frame);
+    if (phase_ != Phase::running) return configurator_.receive(frame);
+    const bool was_busy = inquiry_.state() == can::canopen::SdoState::busy;
+    const Status status = inquiry_.receive(frame);
+    if (was_busy) take_answer();
+    return status;
   }
   /// Handles a heartbeat that ended on the bus at `time`.
   void heard(const can::canopen::Heartbeat& heartbeat, Time time) noexcept {
@@ -114,11 +130,18 @@ class Cia402Master {
     const bool forgot = heartbeat.state == can::canopen::NmtState::boot_up ||
                         (heartbeat.state != can::canopen::NmtState::operational && !fresh_start);
     if (forgot && phase_ == Phase::running) lose(time);
-    if (heartbeat.state == can::canopen::NmtState::boot_up) rest_until(time);
+    if (heartbeat.state != can::canopen::NmtState::boot_up) return;
+    forget_error();
+    rest_until(time);
   }
-  /// Handles an emergency: keeps its code.
+  /// Handles an emergency: keeps its code. A drive in fault keeps it until the fault is cleared, even if the
+  /// cause is over.
   void heard(const can::canopen::Emergency& emergency) noexcept {
-    error_code_ = emergency.is_reset() ? std::uint16_t{0} : emergency.code;
+    if (!emergency.is_reset()) {
+      error_code_ = emergency.code;
+    } else if (!in_fault()) {
+      forget_error();
+    }
   }
 
   // ---- Feedback for its joint
@@ -184,7 +207,7 @@ class Cia402Master {
   [[nodiscard]] bool wants_service(Time now) const noexcept {
     switch (phase_) {
       case Phase::running:
-        return false;
+        return inquiry_.wants_to_send(now) || question(now);
       case Phase::resting:
         return now >= retry_at_;
       case Phase::asking:
@@ -196,10 +219,11 @@ class Cia402Master {
     }
     return true;
   }
-  /// The next frame of the start-up, an NMT command or an SDO; std::nullopt for none.
+  /// The next frame of the start-up or of a question, an NMT command or an SDO; std::nullopt for none.
   [[nodiscard]] std::optional<can::Frame> service(Time now) noexcept {
     using can::canopen::NmtCommand;
     using can::canopen::SdoState;
+    if (phase_ == Phase::running) return inquire(now);
     if (phase_ == Phase::resting && now >= retry_at_) phase_ = Phase::waiting;
     if (phase_ == Phase::waiting) {
       if (identity_wanted_) {
@@ -219,7 +243,7 @@ class Cia402Master {
     if (phase_ != Phase::configuring) return std::nullopt;
     if (configurator_.state() == SdoState::done) {
       phase_ = Phase::running;
-      started_at_ = now;
+      started_at_ = inquire_at_ = now;
       not_configured_ = false;
       is_home_ = !home_;
       control_.reset();
@@ -239,6 +263,9 @@ class Cia402Master {
   enum class Phase : std::uint8_t { waiting, asking, configuring, running, resting };
   static constexpr double newest = 0.5;  // weight of the newest difference in the velocity
   static constexpr double per_mille = 1000;
+  static constexpr can::canopen::Address error_object{0x603F, 0};
+  static constexpr can::canopen::Address heartbeat_object{0x1017, 0};
+  static constexpr can::canopen::Address mapping_object{0x1A00, 3};  ///< third object of transmit PDO 1
 
   [[nodiscard]] static CommandMode mode_of(can::cia402::Mode mode) noexcept {
     return mode == can::cia402::Mode::cyclic_velocity ? CommandMode::velocity
@@ -323,7 +350,50 @@ class Cia402Master {
   void lose(Time now) noexcept {
     power_.lose();
     control_.reset();
+    forget_error();
     rest_until(now);
+  }
+  void forget_error() noexcept {
+    error_code_ = 0;
+    error_asked_ = false;
+  }
+
+  // ---- Questions to a running drive
+
+  /// The object to ask for now.
+  [[nodiscard]] std::optional<can::canopen::Address> question(Time now) const noexcept {
+    if (now < inquire_at_) return std::nullopt;
+    if (in_fault() && !control_.silent() && error_code_ == 0 && !error_asked_) return error_object;
+    const bool is_started = now - started_at_ > 3 * timing_.heartbeat;
+    if (is_started && !monitor_.state()) return heartbeat_object;
+    if (control_.silent()) return mapping_object;
+    return std::nullopt;
+  }
+  [[nodiscard]] std::optional<can::Frame> inquire(Time now) noexcept {
+    if (const auto object = question(now)) {
+      asked_object_ = *object;
+      inquire_at_ = now + timing_.retry;
+      inquiry_.upload(*object, std::span(answer_).first(*object == mapping_object ? 4 : 2));
+    }
+    return inquiry_.poll(now);
+  }
+  /// A drive that booted has lost what the configuration wrote.
+  void take_answer() noexcept {
+    using can::canopen::SdoState;
+    if (inquiry_.state() == SdoState::busy) return;
+    const bool is_told = inquiry_.state() == SdoState::done;
+    if (asked_object_ == error_object) {
+      error_asked_ = true;
+      if (is_told && error_code_ == 0) error_code_ = static_cast<std::uint16_t>(inquiry_.number());
+    } else if (is_told && inquiry_.number() != written(asked_object_)) {
+      lose(Time::min());
+    }
+  }
+  /// The value that the configuration gives an object.
+  [[nodiscard]] std::uint32_t written(can::canopen::Address object) const noexcept {
+    const auto last = std::find_if(configuration_.rbegin(), configuration_.rend(),
+                                   [&](const auto& write) { return write.object == object; });
+    return last != configuration_.rend() ? last->value : 0;
   }
   [[nodiscard]] std::optional<can::Frame> nmt(can::canopen::NmtCommand command) const noexcept {
     return can::encode(can::canopen::NmtMessage{command, node_}).value_or(can::Frame{});
@@ -343,6 +413,9 @@ class Cia402Master {
   std::vector<can::canopen::ObjectWrite> configuration_;
   can::canopen::Configurator configurator_;
   Cia402IdentityReader identity_;
+  can::canopen::SdoClient inquiry_;
+  can::canopen::Address asked_object_{};  ///< by inquiry_
+  std::array<std::uint8_t, 4> answer_{};
   can::canopen::NodeMonitor monitor_;
   can::cia402::DriveControl control_;
   std::optional<Cia402Home> home_;
@@ -356,11 +429,13 @@ class Cia402Master {
   Time asked_{};
   Time stamp_{};  ///< of its latest position
   Time retry_at_{};
+  Time inquire_at_{};
   Time started_at_{};
   Time identity_until_{};
   Time homing_since_{};
   std::uint32_t cycles_ = 0;  ///< since its last frame
   std::uint16_t error_code_ = 0;
+  bool error_asked_ = false;  ///< the drive has answered for its error code in this fault
   std::uint8_t node_;
   Phase phase_ = Phase::waiting;
   PowerLatch power_;
