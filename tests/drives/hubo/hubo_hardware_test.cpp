@@ -291,6 +291,20 @@ TEST_CASE("an initialise that gets lost is repeated while the board does not com
   CHECK(stubborn.feedback[2].drive == DriveState::ready);
 }
 
+TEST_CASE("a board that has run and then booted unnoticed, while it was off, is initialised again") {
+  Rig rig;
+  rig.needs_initialise = true;
+  rig.start();
+  rig.power(false);
+  rig.cycles(20);
+  rig.boards[2][15].initialised = 0;
+  rig.power(true);
+  rig.cycles(100);
+  CHECK(rig.feedback[2].drive == DriveState::ready);
+  CHECK(rig.boards[2][15].initialised == 1);
+  CHECK(rig.boards[2][14].initialised == 1);  // the first time
+}
+
 TEST_CASE("power commands that get lost are repeated") {
   Rig rig;
   auto random = test::generator(5);

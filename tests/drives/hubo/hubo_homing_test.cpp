@@ -199,6 +199,22 @@ TEST_CASE("switching off ends a search, and switching on starts it again") {
   CHECK(board.home_orders().size() == 2);
 }
 
+TEST_CASE("a board that was silent and tells no home any more has lost it, also without power") {
+  Board board(homing());
+  for (auto& motor : board.motors) motor.home = hubo::home_done;
+  board.run(200ms);
+  CHECK(board.master.state(0) == DriveState::ready);
+  board.want_power = false;
+  board.run(100ms);
+  board.master.check_silence(0);  // it loses its supply
+  board.motors = {};
+  board.run(100ms);
+  board.want_power = true;
+  board.run(200ms);
+  CHECK(board.home_orders() == std::vector<std::uint8_t>{0x12});
+  CHECK(board.master.state(0) == DriveState::off);
+}
+
 TEST_CASE("homing starts only on request") {
   Board board{HuboOptions{}};
   board.run(2s);

@@ -9,8 +9,9 @@
 //                             -> driver on -> control on -> home, if configured -> ready
 //
 // A hybrid board gets its control mode just before control on, since no status shows it. No status shows
-// whether a board was initialised, either. Hence, until the board has run once, initialise is repeated in two
-// cases. One is a fault (a few times); the other, that driver on stays unanswered a few times.
+// whether a board was initialised, either. Hence initialise is repeated in two cases. One is a fault of a
+// board that has not run yet (a few times). The other is driver on that stays unanswered a few times, also
+// later, since a board that has run may have lost its power unnoticed.
 //
 // From the first step on, the board gets its measured position as reference, several cycles before control
 // on. Otherwise a board with an older reference would jump, because commands overtake references on the bus.
@@ -116,6 +117,7 @@ class HuboBoardMaster {
 
   /// Handles a status reply that ended on the bus at `time`.
   void heard(const typename Kind::StatusReply& reply, Time time) noexcept {
+    const bool was_silent = !status_heard_;
     status_heard_ = true;
     status_is_news_ = true;
     status_time_ = time;
@@ -123,6 +125,10 @@ class HuboBoardMaster {
     for (std::size_t i = 0; i < channels; ++i) {
       Motor& motor = motors_[i];
       motor.status = reply.motors[i];
+      // A board that was silent may have booted. Without its flag, it has lost its home.
+      if (was_silent && motor.homing.state() == HuboHomingState::done &&
+          !motor.homing.is_success(motor.status.home))
+        motor.homing.forget();
       if (options_.home_at_start) step_homing(motor, position(i), time);
       if (motor.status.running() && want_power_ && !stopping_) motor.was_ready = true;
       if (motor.was_ready && !motor.status.running() && !motor.status.faulty())
@@ -338,15 +344,17 @@ class HuboBoardMaster {
 
   /// Whether to send initialise: the first time, and again when it seems lost.
   [[nodiscard]] bool must_initialise() const noexcept {
-    if (has_run_) return false;
-    if (initialises_ == 0) return true;
-    return faulty() ? initialises_ < clear_attempts : driver_attempts_ >= driver_attempts;
+    if (!has_run_ && (initialises_ == 0 || faulty())) return initialises_ < clear_attempts;
+    return !faulty() && driver_attempts_ >= driver_attempts;
   }
 
   [[nodiscard]] std::optional<can::hubo::Command> next_step() noexcept {
     // A board that runs needs no command: so in nearly every cycle.
     if (has_run_ && !any([](const Motor& motor) { return !motor.status.running(); })) return std::nullopt;
-    if (any([](const Motor& motor) { return motor.status.running(); })) has_run_ = true;
+    if (any([](const Motor& motor) { return motor.status.running(); })) {
+      has_run_ = true;
+      driver_attempts_ = 0;
+    }
     if (must_initialise()) {
       ++initialises_;
       driver_attempts_ = 0;
