@@ -199,6 +199,7 @@ class OdriveMaster {
         if (errors_ == 0 || heartbeats_ >= heartbeats_to_answer) phase_ = Phase::off;
         break;
       case Phase::off:
+        version_wanted_ = !version_;  // the answers to its greeting may have been lost
         if (is_on) stop();
         break;
       case Phase::preparing:
@@ -217,8 +218,8 @@ class OdriveMaster {
   }
   [[nodiscard]] Status take(const odrive::Version& version, Time) noexcept {
     version_ = version;
-    if (phase_ == Phase::greeting && heartbeat_)
-      greeted(version.firmware_major == 0 && version.firmware_minor < 6);
+    old_firmware_ = version.firmware_major == 0 && version.firmware_minor < 6;
+    if (phase_ == Phase::greeting && heartbeat_) greeted(old_firmware_);
     if (change_ == Change::sent && !version_wanted_) {
       mode_ = next_mode_;
       change_ = Change::none;

@@ -265,6 +265,19 @@ TEST_CASE("a drive of firmware 0.5 starts and follows positions; its errors are 
   CHECK(rig.said(0) == "axis error 0x40 of firmware 0.5, the drive switched off without a command");
 }
 
+TEST_CASE("a drive whose version was lost at the start counts as 0.5 only until it has told it") {
+  Rig rig;
+  rig.drives[0].knows_version = false;
+  rig.start();
+  rig.power(false);
+  rig.run(20);
+  rig.drives[0].knows_version = true;
+  rig.run(20);
+  for (JointCommand& command : rig.commands) command.mode = CommandMode::velocity;
+  rig.start();
+  CHECK(rig.feedback[0].mode == CommandMode::velocity);
+}
+
 TEST_CASE("power goes off with the next command, and comes back only after a heartbeat showed it off") {
   Rig rig;
   rig.start();
