@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/random.hpp"
@@ -16,7 +17,6 @@
 #include "takt/sim/robot_simulation.hpp"
 
 using namespace takt;
-using namespace std::chrono_literals;
 
 namespace {
 
