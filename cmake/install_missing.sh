@@ -17,6 +17,6 @@ install_missing() {
   with_progress "installing ${missing[*]}" build/install.log "${apt[@]}" install -y --no-install-recommends "${missing[@]}"
 }
 
-# What every build needs, and what the program `takt report` and the components sodium and zstd do besides.
+# What every build needs, with the components sodium and zstd.
 build_packages=(g++ cmake ninja-build pkg-config libeigen3-dev libexpected-dev libasio-dev libfmt-dev nlohmann-json3-dev
-                libcli11-dev libsodium-dev libzstd-dev gnuplot-nox)
+                libcli11-dev libsodium-dev libzstd-dev)

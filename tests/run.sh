@@ -7,7 +7,8 @@
 #     --fuzz   runs each fuzz target for SECONDS; finds are kept in build/fuzz/finds/
 #     --cases  runs each random test of the trajectories on N cases (searches on fewer); ROOM=control or the like takes another
 #              room. Further arguments are the test program's, such as -tc='extrema*'
-# ROOM=can tests/run.sh builds and runs the tests of one room only.
+# ROOM=can tests/run.sh builds and runs the tests of one room only. It installs and links only what that room needs.
+# The whole takes about 15 minutes the first time on two quiet cores; build/ then keeps what was compiled.
 # Each run takes a new seed for its random tests and prints it; SEED=N repeats a run.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -30,7 +31,7 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     -h | --help)
-      sed -n '2,11s/^# \?//p' "$0"
+      sed -n '2,12s/^# \?//p' "$0"
       exit 0
       ;;
     *) break ;;
@@ -38,16 +39,26 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-install_missing "${build_packages[@]}" liburdfdom-dev libtinyxml2-dev libmujoco-dev libegl-dev libopengl-dev libgl1-mesa-dri libpng-dev doctest-dev python3 python3-can python3-serial python3-rosbag python3-sensor-msgs iproute2 netcat-openbsd binutils
-# For the interactive report and its test; npm may come with a node that is not Debian's.
-command -v npm >/dev/null || install_missing npm
-command -v chromium >/dev/null || install_missing chromium
+test_packages=(doctest-dev python3)
+urdf_packages=(liburdfdom-dev libtinyxml2-dev)
+mujoco_packages=(libmujoco-dev libegl-dev libopengl-dev libgl1-mesa-dri libpng-dev)
+case ${ROOM:-} in
+  "")
+    test_packages+=("${urdf_packages[@]}" "${mujoco_packages[@]}" gnuplot-nox python3-can python3-serial python3-rosbag python3-sensor-msgs
+                    iproute2 netcat-openbsd binutils)
+    # For the interactive report and its test; npm may come with a node that is not Debian's.
+    command -v npm >/dev/null || test_packages+=(npm)
+    command -v chromium >/dev/null || test_packages+=(chromium)
+    ;;
+  urdf) test_packages+=("${urdf_packages[@]}") ;;
+  mujoco) test_packages+=("${mujoco_packages[@]}") ;;
+esac
+install_missing "${build_packages[@]}" "${test_packages[@]}"
 case $preset in asan | clang | fuzz) install_missing clang libclang-rt-14-dev ;; esac
 
-# Where the tree is built once, for its tests, the library is compiled in a few pieces.
 build() {
-  with_progress "configuring" build/"$preset".configure.log cmake --preset "$preset" ${CI:+-DTAKT_UNITY=ON}
-  with_progress "building: minutes the first time" build/"$preset".build.log cmake --build --preset "$preset" "$@"
+  with_progress "configuring" build/"$preset".configure.log cmake --preset "$preset"
+  with_progress "building, the first time: $1 on two cores" build/"$preset".build.log cmake --build --preset "$preset" "${@:2}"
 }
 
 fuzz() {
@@ -72,7 +83,7 @@ echo "seed of the random tests: $TAKT_SEED (the same again: SEED=$TAKT_SEED test
 
 mkdir -p build
 if [ "$preset" = fuzz ]; then
-  build --target takt_fuzz
+  build "ten minutes" --target takt_fuzz
   export fuzz_seconds
   export -f fuzz
   printf '%s\0' build/fuzz/tests/fuzz/*_fuzz | xargs -0 -n1 -P "$(nproc)" bash -c 'fuzz "$0"'
@@ -81,16 +92,16 @@ fi
 
 if [ -n "$cases" ]; then
   program=takt_test_${ROOM:-trajectory}
-  build --target "$program"
+  build "some minutes" --target "$program"
   exec "build/$preset/tests/$program" --count="$cases" --seed="$TAKT_SEED" --duration "$@"
 fi
 
 if [ -n "${ROOM:-}" ]; then
-  build --target "takt_test_$ROOM"
+  build "one to six minutes" --target "takt_test_$ROOM"
   exec ctest --test-dir "build/$preset" --output-on-failure -R "^$ROOM\$" "$@"
 fi
 
-build
+build "about 12 minutes"
 # The thread sanitizer of this compiler needs the old layout of the address space.
 quiet_layout=()
 if [ "$preset" = tsan ] && setarch -R true 2>/dev/null; then quiet_layout=(setarch -R); fi
