@@ -45,7 +45,7 @@ mujoco_packages=(libmujoco-dev libegl-dev libopengl-dev libgl1-mesa-dri libpng-d
 case ${ROOM:-} in
   "")
     test_packages+=("${urdf_packages[@]}" "${mujoco_packages[@]}" gnuplot-nox python3-can python3-serial python3-rosbag python3-sensor-msgs
-                    iproute2 netcat-openbsd binutils)
+                    iproute2 netcat-openbsd binutils abigail-tools)
     # For the interactive report and its test; npm may come with a node that is not Debian's.
     command -v npm >/dev/null || test_packages+=(npm)
     command -v chromium >/dev/null || test_packages+=(chromium)

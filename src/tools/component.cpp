@@ -35,7 +35,7 @@ struct ComponentOptions {
 
 /// The socket of the system; without a name, of the only one that runs.
 std::string socket_of(const ComponentOptions& options) {
-  const std::string path = app::control_path(options.system);
+  std::string path = app::control_path(options.system);
   if (!options.system.empty()) return path;
   // control_path("") is "…/takt-.sock": others have the system's name before the end.
   const std::string prefix = path.substr(0, path.size() - std::string(".sock").size());

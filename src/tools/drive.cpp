@@ -173,13 +173,13 @@ void drive_simulated(DriveSetup& setup) {
   auto vehicle = Vehicle::make(sim::options_of(drive), {.payload = drive.client.payload}, {},
                                platform::SteadyClock().now());
   if (!vehicle) refuse_drive(std::string(describe(vehicle.error())), exit_bad_input);
-  drive_over(setup, secure::PlainChannel{}, DirectLink(std::move(*vehicle)));
+  drive_over(setup, secure::PlainChannel{}, DirectLink(*vehicle));
 }
 
 void drive_recorded(DriveSetup& setup) {
   auto vehicle = RecordedVehicle::open(setup.description.recording, platform::SteadyClock().now());
   if (!vehicle) refuse_drive(vehicle.error().message, exit_bad_input);
-  drive_over(setup, secure::PlainChannel{}, DirectLink(std::move(*vehicle)));
+  drive_over(setup, secure::PlainChannel{}, DirectLink(*vehicle));
 }
 
 void drive_vehicle(const DriveOptions& options) {
