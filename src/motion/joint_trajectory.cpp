@@ -35,6 +35,11 @@ struct JointTrajectoryController::Path {
     if (t < goal.lead.duration) return goal.request->lead.derivatives(t, {}, visit);
     goal.request->trajectory.derivatives(on_trajectory(t), cursor, visit);
   }
+  [[nodiscard]] double next_knot(double t, Cursor& cursor) const noexcept {
+    if (t < goal.lead.duration) return std::min(goal.request->lead.next_knot(t, {}), goal.lead.duration);
+    const double next = goal.request->trajectory.next_knot(on_trajectory(t), cursor);
+    return next - goal.lead.leads_to + goal.lead.duration;
+  }
   void sample(double t, Cursor& cursor, std::span<double> positions, std::span<double> velocities,
               std::span<double> accelerations) const noexcept {
     if (t < goal.lead.duration) return goal.request->lead.sample(t, positions, velocities, accelerations);

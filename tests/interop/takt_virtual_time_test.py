@@ -76,6 +76,35 @@ class VirtualTime(unittest.TestCase):
         for measured, expected in zip(turned, (-10, 110, 230, 350, 470), strict=True):
             self.assertAlmostEqual(measured, expected, delta=0.2)
 
+    def test_a_move_that_resumes_just_before_its_end_exceeds_no_limit(self):
+        # velocity, acceleration, jerk, start and target. At 17.736 s the planned jerk was exceeded by 70 %.
+        joints = ((0.3678, 2.2787, 116.404, 1.1133, -0.5413), (0.6326, 2.3879, 260.502, 1.6641, 1.7274),
+                  (0.8359, 6.5807, 145.674, 1.3883, -1.0521), (1.0852, 10.0957, 24.966, -1.042, -0.6417),
+                  (1.9344, 5.3274, 160.218, 0.8737, 0.3903), (3.1, 3.0805, 286.884, 0.8947, 0.126))
+        names = [f"j{i}" for i in range(len(joints))]
+        description = {"name": "r", "rate": 1000, "devices": "simulated", "buses": [], "joints": []}
+        for i in range(3):
+            description["buses"].append({"name": f"b{i}", "protocol": "odrive", "interface": f"can{i}", "bit_rate": 1000000})
+        for i, (velocity, acceleration, jerk, start, _) in enumerate(joints):
+            limits = {"position": [-3, 3], "velocity": velocity, "acceleration": acceleration, "jerk": jerk}
+            description["joints"].append({"name": names[i], "bus": f"b{i // 2}", "board": 1 + i % 2, "limits": limits,
+                                          "drive": {"gear": 8, "current_limit": 20}, "following_error": 1,
+                                          "plant": {"start": start, "inertia": 0.01}})
+        with tempfile.TemporaryDirectory() as folder:
+            path, script = os.path.join(folder, "r.json"), os.path.join(folder, "script.jsonl")
+            with open(path, "w") as file:
+                json.dump(description, file)
+            for resume in (17.7, 17.736, 17.8):
+                requests = [{"at": 0.05, "id": 1, "move": {"joint_names": names, "positions": [joint[4] for joint in joints]}},
+                            {"at": 0.06, "speed": {"scale": 0.26}}, {"at": resume, "speed": {"scale": 1}}]
+                with open(script, "w") as file:
+                    file.writelines(json.dumps(request) + "\n" for request in requests)
+                done = subprocess.run([TAKT, "run", path, "--virtual-time", "--requests", script, "--duration", "20"],
+                                      capture_output=True, text=True, timeout=60)
+                result = json.loads(done.stdout.splitlines()[-1])["result"]
+                self.assertEqual(result["state"], "succeeded")
+                self.assertNotIn("speed_excess", result)  # present only if it is not 0
+
     def test_a_bad_robot_file_is_refused_with_every_mistake(self):
         with tempfile.TemporaryDirectory() as folder:
             with open(robot("arm6")) as file:

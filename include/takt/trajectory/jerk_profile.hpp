@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "takt/core/joint.hpp"
 #include "takt/trajectory/quintic.hpp"
@@ -94,6 +95,11 @@ class BasicJerkProfile {
 
   /// The jerk at t seconds; zero from the end on.
   [[nodiscard]] Scalar jerk_at(Scalar t) const noexcept { return t >= duration_ ? 0 : jerks_[phase_at(t)]; }
+
+  /// The end of the phase at t seconds; infinite from the end on.
+  [[nodiscard]] Scalar next_knot(Scalar t) const noexcept {
+    return t >= duration_ ? std::numeric_limits<Scalar>::infinity() : begins(phase_at(t) + 1);
+  }
 
   /// Returns the state at the end of the motion.
   [[nodiscard]] const State& end() const noexcept { return end_; }

@@ -245,6 +245,15 @@ class BasicPointToPoint {
     }
   }
 
+  /// The first time after t seconds at which a joint's jerk may step, the end included; infinite after the
+  /// end. Real-time safe.
+  [[nodiscard]] Scalar next_knot(Scalar t, const Cursor&) const noexcept {
+    if (t >= duration_) return std::numeric_limits<Scalar>::infinity();
+    Scalar next = duration_;
+    for (const Profile& profile : profiles_) next = std::min(next, profile.next_knot(t));
+    return next;
+  }
+
  private:
   template <class T>
   using Storage =

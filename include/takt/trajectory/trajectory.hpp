@@ -262,6 +262,14 @@ class BasicTrajectory {
     }
   }
 
+  /// The first knot after t seconds, at which the jerk may step; the end is a knot. Infinite after the end.
+  /// Real-time safe; costs and cursor are those of sample().
+  [[nodiscard]] Scalar next_knot(Scalar t, Cursor& cursor) const noexcept {
+    if (segments() == 0 || t >= knots_.back()) return std::numeric_limits<Scalar>::infinity();
+    if (!(t > 0)) t = 0;  // NaN gives the start
+    return knots_[find(t, cursor) + 1];
+  }
+
   /// One joint's polynomial in one segment; out of range, a polynomial that rests at zero.
   [[nodiscard]] BasicQuintic<Scalar> piece(std::size_t segment, std::size_t joint) const noexcept {
     if (segment >= segments() || joint >= joints_) return {};
