@@ -8,9 +8,15 @@
 namespace takt::app {
 
 TapedFeedback::operator robot::JointFeedback() const noexcept {
-  return {
-      position, velocity, stamp, heard != 0, static_cast<DriveState>(drive), static_cast<CommandMode>(mode),
-      fault,    effort};
+  return {position,
+          velocity,
+          stamp,
+          (heard & 1U) != 0,
+          static_cast<DriveState>(drive),
+          static_cast<CommandMode>(mode),
+          fault,
+          effort,
+          static_cast<robot::HomeSearch>(heard >> 1U)};
 }
 
 TapedFeedback taped(const robot::JointFeedback& feedback) noexcept {
@@ -19,7 +25,7 @@ TapedFeedback taped(const robot::JointFeedback& feedback) noexcept {
           feedback.effort,
           feedback.stamp,
           feedback.fault,
-          feedback.heard ? std::uint8_t{1} : std::uint8_t{0},
+          static_cast<std::uint8_t>((feedback.heard ? 1U : 0U) | static_cast<unsigned>(feedback.home) << 1U),
           static_cast<std::uint8_t>(feedback.drive),
           static_cast<std::uint8_t>(feedback.mode)};
 }

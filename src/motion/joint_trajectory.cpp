@@ -94,6 +94,7 @@ void JointTrajectoryController::submit(Request& request) noexcept {
     case RequestKind::emergency_stop:
     case RequestKind::reset:
     case RequestKind::shutdown:
+    case RequestKind::accept_positions:
       return answer(request, GoalState::rejected, {Errc::unknown_request, 0, 0, 0});
   }
 }

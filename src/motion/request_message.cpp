@@ -383,7 +383,8 @@ TakenRequest RequestReader::complete(Open& open) {
 // ---- what the loop trusts ---------------------------------------------------------------------------------
 
 std::optional<Refusal> RequestReader::check(const Request& request) const {
-  const bool known = request.kind <= RequestKind::shutdown && request.category <= StopCategory::category_2 &&
+  const bool known = request.kind <= RequestKind::accept_positions &&
+                     request.category <= StopCategory::category_2 &&
                      request.synchronisation <= trajectory::Synchronisation::phase &&
                      (request.reason == Errc{} || reason_name(request.reason) != "unknown");
   if (!known) return refusal(Errc::unknown_request);

@@ -16,6 +16,8 @@ Errc reason_of(robot::FaultReason reason) noexcept {
       return Errc::drive_off;
     case robot::FaultReason::following_error:
       return Errc::following_error;
+    case robot::FaultReason::position_jumped:
+      return Errc::position_jumped;
     case robot::FaultReason::emergency_stop:
       return Errc::emergency_stop;
     case robot::FaultReason::protective_stop:
@@ -26,23 +28,39 @@ Errc reason_of(robot::FaultReason reason) noexcept {
   return Errc::unknown_reason;
 }
 
+namespace {
+
+Errc reason_of(robot::Supervisor::ResetAnswer::Result result) noexcept {
+  using Result = robot::Supervisor::ResetAnswer::Result;
+  switch (result) {
+    case Result::done:
+      break;
+    case Result::not_stopped:
+      return Errc::robot_not_ready;
+    case Result::bus_down:
+      return Errc::bus_down;
+    case Result::position_jumped:
+      return Errc::position_jumped;
+  }
+  return Errc{};
+}
+
+}  // namespace
+
 void RobotCycle::submit(Request& request) noexcept {
-  const auto answer = [&](Errc why, std::size_t joint = 0) noexcept {
+  const auto answer = [&](Errc why, std::size_t joint = 0, double value = 0, double limit = 0) noexcept {
     controller_->answer(request, why == Errc{} ? GoalState::succeeded : GoalState::rejected,
-                        {why, joint, 0, 0});
+                        {why, joint, value, limit});
   };
   switch (request.kind) {
     case RequestKind::emergency_stop:
       if (state() == RobotState::down) return answer(Errc::shutting_down);
       manager_->stop_robot({robot::FaultReason::emergency_stop}, request.category);
       return answer(Errc{});
-    case RequestKind::reset: {
-      using Result = robot::Supervisor::ResetAnswer::Result;
-      const auto reset = manager_->reset();
-      return answer(reset.result == Result::done          ? Errc{}
-                    : reset.result == Result::not_stopped ? Errc::robot_not_ready
-                                                          : Errc::bus_down,
-                    reset.joint);
+    case RequestKind::reset:
+    case RequestKind::accept_positions: {
+      const auto reset = manager_->reset(request.kind == RequestKind::accept_positions);
+      return answer(reason_of(reset.result), reset.joint, reset.value, reset.limit);
     }
     case RequestKind::shutdown:
       manager_->shut_down();

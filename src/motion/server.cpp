@@ -226,10 +226,11 @@ void Server::handle(ClientId client, const std::string& id, const EmergencyStopM
   hand_over(client, id, std::move(request), now);
 }
 
-void Server::handle(ClientId client, const std::string& id, const ResetMessage&, Time now) {
+void Server::handle(ClientId client, const std::string& id, const ResetMessage& message, Time now) {
   if (!has_room(client, id, now)) return;
   if (state_->value().state != RobotState::ready) recall_motions();
-  hand_over(client, id, command(RequestKind::reset), now);
+  hand_over(client, id,
+            command(message.accept_positions ? RequestKind::accept_positions : RequestKind::reset), now);
 }
 
 void Server::handle(ClientId client, const std::string& id, const MarkMessage& message, Time now) {

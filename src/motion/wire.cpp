@@ -43,6 +43,12 @@ std::string numbers_of(const Event& event, const robot::RobotDescription& robot)
     return fmt::format(" ({:g} periods, {:.6g} s; limit {:g} periods, {:.6g} s)", event.value,
                        event.value * period, event.limit, event.limit * period);
   }
+  if (event.reason == Errc::position_jumped) {
+    const auto unit = event.joint < robot.joints.size() ? position_unit(robot.joints[event.joint].kind) : "";
+    return fmt::format(
+        " ({0:.4g} {2}, limit {1:.4g} {2}). Where it is right: `takt reset --accept-positions`", event.value,
+        event.limit, unit);
+  }
   return fmt::format(" ({0}{1:.6g}{3}, limit {2:.6g}{3})", is_about_speed ? "velocity " : "", event.value,
                      event.limit, is_a_time ? " s" : "");
 }
@@ -101,7 +107,7 @@ std::string_view next_step(RobotState state, Errc reason) noexcept {
                         reason != Errc::other_robot && reason != Errc::other_version;
   const bool waits_for_reset =
       state == RobotState::stopped || (state == RobotState::starting && reason == Errc::drive_fault);
-  if (!waits_for_reset || !has_loop) return "";
+  if (!waits_for_reset || !has_loop || reason == Errc::position_jumped) return "";
   return reason == Errc::bus_down ? ". To continue when the bus is back: `takt reset` (or {\"reset\":{}})"
                                   : ". To continue: `takt reset` (or {\"reset\":{}})";
 }
@@ -182,6 +188,7 @@ bool is_about_a_joint(Errc reason) noexcept {
     case Errc::drive_silent:
     case Errc::drive_fault:
     case Errc::drive_off:
+    case Errc::position_jumped:
     case Errc::bus_down:
     case Errc::goal_tolerance:
     case Errc::path_tolerance:

@@ -301,6 +301,13 @@ class Reader {
     return message;
   }
 
+  ResetMessage reset(Object& object) {
+    ResetMessage message;
+    object.boolean("accept_positions", message.accept_positions);
+    object.finish();
+    return message;
+  }
+
   /// What the manager is asked is not the server's matter.
   ControllersMessage controllers(const Object& object) {
     const Value* request = object.value();
@@ -519,7 +526,7 @@ tl::expected<ClientMessage, ParseFailure> read_client_message(const Value& docum
     else if (*key == "estop")
       message.body = reader.emergency_stop(object);
     else if (*key == "reset")
-      message.body = reader.empty<ResetMessage>(object);
+      message.body = reader.reset(object);
     else if (*key == "mark")
       message.body = reader.mark(object);
     else

@@ -144,7 +144,11 @@ std::pair<const char*, Out> to_json(const EmergencyStopMessage& message) {
   return {"estop", Out{{"category", static_cast<int>(message.category)}}};
 }
 
-std::pair<const char*, Out> to_json(const ResetMessage&) { return {"reset", Out::object()}; }
+std::pair<const char*, Out> to_json(const ResetMessage& message) {
+  Out out = Out::object();
+  if (message.accept_positions) out["accept_positions"] = true;
+  return {"reset", std::move(out)};
+}
 
 std::pair<const char*, Out> to_json(const MarkMessage& message) {
   return {"mark", Out{{"text", message.text}}};

@@ -27,6 +27,7 @@ Supervisor::Supervisor(const RobotDescription& robot)
       feedback_(robot.joints.size()) {
   for (std::size_t i = 0; i < joints_.size(); ++i) {
     joints_[i].max_velocity = robot.joints[i].limits.velocity;
+    joints_[i].deceleration = robot.joints[i].limits.acceleration;
     const double allowed = robot.joints[i].following_error;
     joints_[i].following_error = allowed > 0 ? allowed : std::numeric_limits<double>::infinity();
     joints_[i].safe = robot.joints[i].safe;
@@ -43,7 +44,7 @@ std::optional<RobotFault> Supervisor::begin(std::span<const JointFeedback> feedb
                                             std::span<const MotionState> references) noexcept {
   ++cycle_;
   clears_faults_ = false;
-  take(feedback);
+  take(feedback, missed);
   const bool was_ready = state_ == RobotState::ready;
   // The loop first: drives that lost their reference meanwhile are not the cause.
   const auto late = watch_loop(missed);
@@ -56,10 +57,17 @@ std::optional<RobotFault> Supervisor::begin(std::span<const JointFeedback> feedb
   return late ? late : fault;
 }
 
-void Supervisor::take(std::span<const JointFeedback> feedback) noexcept {
+void Supervisor::take(std::span<const JointFeedback> feedback, std::uint64_t missed) noexcept {
+  if (missed > 0) {
+    pause_ = missed;
+    paused_until_ = cycle_;
+  }
   for (std::size_t i = 0; i < std::min(feedback.size(), feedback_.size()); ++i) {
     const bool is_news = !feedback_[i].heard || feedback[i].stamp != feedback_[i].stamp;
-    if (feedback[i].heard && is_news) joints_[i].answered = cycle_;
+    if (feedback[i].heard && is_news) {
+      watch_position(i, feedback[i]);
+      joints_[i].answered = cycle_;
+    }
     feedback_[i] = feedback[i];
   }
   // A drive may report the code of its fault after the fault.
@@ -67,6 +75,33 @@ void Supervisor::take(std::span<const JointFeedback> feedback) noexcept {
     fault_->value = static_cast<double>(feedback_[fault_->joint].fault);
   if (!std::exchange(any_restarts_, false)) return;
   for (Joint& joint : joints_) joint.restarts = false;
+}
+
+/// Compares the position with the last one, if the drive left requests unanswered. While it is on, the
+/// following error judges it.
+void Supervisor::watch_position(std::size_t index, const JointFeedback& now) noexcept {
+  Joint& joint = joints_[index];
+  const JointFeedback& before = feedback_[index];
+  if (now.home == HomeSearch::due || before.home == HomeSearch::due) {
+    joint.jump = 0;
+    return;
+  }
+  const std::uint64_t away = cycle_ - joint.answered;
+  const bool was_silent = away > silence_limit_;
+  const bool was_on = before.drive == DriveState::ready && now.drive == DriveState::ready;
+  if (!before.heard || away <= 1 || (was_on && !was_silent)) return;
+  // Where it can be: it stopped from its last velocity, or was moved as fast as its limit for a short silence
+  // and while the loop was away.
+  const double speed = std::abs(before.velocity);
+  const bool after_pause = cycle_ - paused_until_ <= silence_limit_;
+  const std::uint64_t short_silence = std::min<std::uint64_t>(away, silence_limit_);
+  const double most = joint.following_error + speed * seconds(silence_limit_) +
+                      speed * speed / (2 * joint.deceleration) +
+                      joint.max_velocity * seconds(short_silence + (after_pause ? pause_ : 0));
+  const double jump = std::abs(now.position - before.position);
+  if (!(jump > most)) return;
+  joint.jump = jump;
+  joint.most_jump = most;
 }
 
 std::optional<RobotFault> Supervisor::watch_loop(std::uint64_t missed) noexcept {
@@ -84,7 +119,10 @@ void Supervisor::watch_start(std::span<const MotionState> references) noexcept {
   bool all_settled = true;
   for (std::size_t i = 0; i < joints_.size(); ++i) {
     Joint& joint = joints_[i];
-    if (const auto fault = fault_of(i, references[i])) {
+    if (joint.jump > 0) {
+      joint.settled = joint.powered = false;
+      if (!fault_) fault_ = RobotFault{FaultReason::position_jumped, i, joint.jump, joint.most_jump};
+    } else if (const auto fault = fault_of(i, references[i])) {
       joint.settled = false;
       const bool reports_a_fault = feedback_[i].drive == DriveState::fault;
       if (!fault_ && (!patient || reports_a_fault)) {
@@ -203,7 +241,7 @@ bool Supervisor::shut_down() noexcept {
   return true;
 }
 
-Supervisor::ResetAnswer Supervisor::reset() noexcept {
+Supervisor::ResetAnswer Supervisor::reset(bool accepts_positions) noexcept {
   using Result = ResetAnswer::Result;
   if (state_ == RobotState::ready) return {};
   if (state_ != RobotState::stopped && state_ != RobotState::starting) return {Result::not_stopped, 0};
@@ -211,8 +249,14 @@ Supervisor::ResetAnswer Supervisor::reset() noexcept {
   // later.
   const auto lost = std::ranges::find(feedback_, DriveState::no_bus, &JointFeedback::drive);
   if (lost != feedback_.end()) return {Result::bus_down, static_cast<std::size_t>(lost - feedback_.begin())};
+  const auto jumped = std::ranges::find_if(joints_, [](const Joint& joint) { return joint.jump > 0; });
+  if (jumped != joints_.end() && !accepts_positions) {
+    return {Result::position_jumped, static_cast<std::size_t>(jumped - joints_.begin()), jumped->jump,
+            jumped->most_jump};
+  }
   // Drives that held their joints all the time stay on, at the present position.
   for (Joint& joint : joints_) {
+    joint.jump = 0;
     if (state_ == RobotState::stopped) joint.settled = joint.powered;
     joint.powered = true;
   }

@@ -83,10 +83,19 @@ void add_estop(CLI::App& app) {
 void add_reset(CLI::App& app) {
   auto* command = app.add_subcommand(
       "reset", "Leave a latched stop: clear faults, power on, start from the joints' present positions");
-  const auto address = std::make_shared<Address>();
-  address->add_options(*command);
-  command->footer("Example:\n  takt reset && takt state");
-  command->callback([address] { request_or_exit(*address, {"", motion::ResetMessage{}}, "resetting"); });
+  struct Options {
+    Address address;
+    motion::ResetMessage message;
+  };
+  const auto options = std::make_shared<Options>();
+  command->add_flag("--accept-positions", options->message.accept_positions,
+                    "Positions that jumped while their drives were away are right: you have looked");
+  options->address.add_options(*command);
+  command->footer(
+      "A drive whose encoder lost its zero would move its joint too far. Where `takt state` shows another "
+      "angle than\nthe joint has, move it to the angle shown, search its home, or set the drive's zero.\n"
+      "Examples:\n  takt reset && takt state\n  takt reset --accept-positions");
+  command->callback([options] { request_or_exit(options->address, {"", options->message}, "resetting"); });
 }
 
 }  // namespace takt::tools

@@ -211,7 +211,7 @@ TEST_CASE("values that no loop writes are refused by name") {
   const std::string invalid = "cycle 1500: the reading of joint right_joint is invalid";
   contains(reading([](TapedFeedback& it) { it.drive = 5; }), invalid);
   contains(reading([](TapedFeedback& it) { it.mode = 3; }), invalid);
-  contains(reading([](TapedFeedback& it) { it.heard = 2; }), invalid);
+  contains(reading([](TapedFeedback& it) { it.heard = 6; }), invalid);
   contains(reading([](TapedFeedback& it) { it.stamp = Time::max(); }), invalid);
 
   const auto inputs = [&](auto change) {

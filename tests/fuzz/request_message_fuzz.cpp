@@ -23,7 +23,7 @@ robot::RobotDescription robot_of_two() {
 }
 
 void check(const Request& request, const robot::RobotDescription& robot) {
-  if (request.kind > RequestKind::shutdown || !is_complete(request)) std::abort();
+  if (request.kind > RequestKind::accept_positions || !is_complete(request)) std::abort();
   std::vector<JointLimits> limits;
   request.joints.for_each([&](std::size_t joint) { limits.push_back(robot.joints.at(joint).limits); });
   if (request.kind != RequestKind::trajectory) return;

@@ -118,3 +118,105 @@ TEST_CASE("a joint that still coasts is not taken hold of before it stands") {
   for (int i = 0; i < 3; ++i) bench.cycle();
   CHECK(bench.engine.state() == RobotState::ready);
 }
+
+// ---- Positions that jump while a drive is away
+
+namespace {
+
+/// Joint b stands at 1 rad, is silent for a while, and comes back, off, at `position`.
+void go_and_return(Bench& bench, double position) {
+  bench.feedback[1].position = 1;
+  bench.make_ready();
+  bench.silent.insert(1);
+  bench.feedback[1].drive = DriveState::off;
+  for (int i = 0; i < 400; ++i) bench.cycle();
+  REQUIRE(bench.engine.state() == RobotState::stopped);
+  bench.silent.erase(1);
+  bench.feedback[1].position = position;
+  for (int i = 0; i < 10; ++i) bench.cycle();
+  bench.events.clear();
+}
+
+Errc reset(Bench& bench, RequestKind kind = RequestKind::reset) {
+  auto request = Bench::simple(kind);
+  bench.events.clear();
+  bench.cycle({request.get()});
+  for (int i = 0; i < 10; ++i) bench.cycle();
+  for (const Event& event : bench.events) {
+    if (event.retired == request.get()) return event.reason;
+  }
+  FAIL("no answer");
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a drive that comes back with another zero keeps its joint off until its position is accepted") {
+  Bench bench;
+  go_and_return(bench, 0);
+  CHECK(reset(bench) == Errc::position_jumped);
+  CHECK(bench.engine.state() == RobotState::stopped);
+  CHECK_FALSE(bench.commands[1].want_power);
+
+  CHECK(reset(bench, RequestKind::accept_positions) == Errc{});
+  CHECK(bench.engine.state() == RobotState::ready);
+  CHECK(bench.snapshot.joints[1].reference.position == 0);
+}
+
+TEST_CASE("a drive that comes back where it was needs no word") {
+  Bench bench;
+  go_and_return(bench, 0.85);  // it sank a little, by less than its following error
+  CHECK(reset(bench) == Errc{});
+  CHECK(bench.engine.state() == RobotState::ready);
+}
+
+TEST_CASE("a drive that comes back with another zero after the reset is not switched on, and is named") {
+  Bench bench;
+  bench.feedback[1].position = 1;
+  bench.make_ready();
+  bench.silent.insert(1);
+  bench.feedback[1].drive = DriveState::off;
+  for (int i = 0; i < 400; ++i) bench.cycle();
+  CHECK(reset(bench) == Errc{});
+  bench.silent.erase(1);
+  bench.feedback[1].position = 0;
+  for (int i = 0; i < 10; ++i) bench.cycle();
+  CHECK(bench.engine.state() == RobotState::starting);
+  CHECK(bench.snapshot.reason == Errc::position_jumped);
+  CHECK(bench.snapshot.reason_joint == 1);
+  CHECK(bench.snapshot.reason_value == doctest::Approx(1));
+  CHECK_FALSE(bench.commands[1].want_power);
+
+  CHECK(reset(bench, RequestKind::accept_positions) == Errc{});
+  CHECK(bench.engine.state() == RobotState::ready);
+}
+
+TEST_CASE("a drive that searches its home after its return needs no word") {
+  Bench bench;
+  go_and_return(bench, 1);
+  bench.feedback[1].home = robot::HomeSearch::due;
+  bench.feedback[1].position = 0;
+  bench.cycle();
+  bench.feedback[1].position = -1;  // its zero is where the search found the home
+  bench.feedback[1].home = robot::HomeSearch::at_home;
+  bench.cycle();
+  CHECK(reset(bench) == Errc{});
+  CHECK(bench.engine.state() == RobotState::ready);
+}
+
+TEST_CASE("a joint that is turned by hand while it is off, or while the loop is away, has not jumped") {
+  Bench bench;
+  bench.make_ready();
+  auto stop = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::category_0);
+  bench.watch_limits = false;
+  bench.cycle({stop.get()});
+  for (int i = 0; i < 200; ++i) {
+    bench.feedback[1].position += 0.02;  // 4 rad/s
+    bench.cycle();
+  }
+  bench.feedback[1].position -= 1.5;
+  bench.cycle({}, 200);
+  bench.events.clear();
+  CHECK(reset(bench) == Errc{});
+  CHECK(bench.engine.state() == RobotState::ready);
+}

@@ -201,7 +201,7 @@ TEST_CASE("every other kind of request arrives as it was") {
   const auto robot = arm6();
   RequestReader reader = reader_of(robot);
   for (const auto kind : {RequestKind::cancel, RequestKind::speed, RequestKind::emergency_stop,
-                          RequestKind::reset, RequestKind::shutdown}) {
+                          RequestKind::reset, RequestKind::shutdown, RequestKind::accept_positions}) {
     Request request;
     request.kind = kind;
     request.goal = 7;

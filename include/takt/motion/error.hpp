@@ -67,7 +67,8 @@ namespace takt::motion {
   X(joint_taken, 64, "another controller commands the joint")                                       \
   X(protective_stop, 65, "a protective stop was requested")                                         \
   X(no_controllers, 66, "this server cannot command controllers: it is not in the loop's process")  \
-  X(controllers_refused, 67, "the robot's manager of controllers refused the request")
+  X(controllers_refused, 67, "the robot's manager of controllers refused the request")              \
+  X(position_jumped, 68, "its position jumped while its drive was away: the drive may have lost its zero")
 
 /// Why motion failed. 0 is no error. The texts are in TAKT_MOTION_ERRORS.
 enum class Errc : std::uint16_t {

@@ -31,8 +31,10 @@ enum class RequestKind : std::uint8_t {
   speed,           ///< change the speed of trajectory goal `goal`, or of all if it is 0
   emergency_stop,  ///< stop the robot by `category` and latch
   reset,           ///< leave a latched stop: clear faults, power on, start again from the measured positions;
-                   ///< rejected (bus_down) while the bus of a drive is down
-  shutdown,        ///< bounded stop, then power off; the loop then reports RobotState::down
+  ///< rejected (bus_down) while the bus of a drive is down, and (position_jumped) while a position
+  ///< that jumped is not accepted
+  shutdown,          ///< bounded stop, then power off; the loop then reports RobotState::down
+  accept_positions,  ///< as reset, and positions that jumped are right
 };
 
 /// Whether a request of this kind begins or continues a goal. Real-time safe.

@@ -39,7 +39,7 @@ class RobotCycle {
   /// Whether submit() may be called: see JointTrajectoryController.
   [[nodiscard]] bool accepts_requests() const noexcept { return controller_->accepts_requests(); }
   /// Takes one validated request, and borrows it until an event carries it back in `retired`. The requests
-  /// emergency_stop, reset and shutdown end in this cycle, `succeeded` or `rejected`.
+  /// emergency_stop, reset, accept_positions and shutdown end in this cycle, `succeeded` or `rejected`.
   void submit(Request& request) noexcept;
   /// Computes one period of motion, and writes the devices.
   void advance() noexcept {
@@ -57,7 +57,8 @@ class RobotCycle {
   /// From the next begin() on, stops all joints, powers off, then enters RobotState::down.
   void shut_down() noexcept { manager_->shut_down(); }
   /// Leaves a latched stop, as a reset request does. Call it between begin() and advance(). Nothing happens
-  /// while the robot is still stopping, is down, or the bus of a drive is down.
+  /// while the robot is still stopping, is down, the bus of a drive is down, or a position that jumped is not
+  /// accepted.
   void reset() noexcept { (void)manager_->reset(); }
 
   /// Fills in the snapshot, except the loop's own counters.

@@ -180,6 +180,8 @@ struct EmergencyStopMessage {
 
 /// "reset": leaves a latched stop.
 struct ResetMessage {
+  bool accept_positions = false;  ///< those that jumped while their drives were away
+
   friend bool operator==(const ResetMessage&, const ResetMessage&) = default;
 };
 

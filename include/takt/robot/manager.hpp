@@ -241,8 +241,10 @@ class Manager {
 
   /// Stops the robot. Category 0 removes the power at once; a protective stop keeps it.
   void stop_robot(const RobotFault& fault, StopCategory category) noexcept;
-  /// Leaves a latched stop.
-  [[nodiscard]] Supervisor::ResetAnswer reset() noexcept { return supervisor_.reset(); }
+  /// Leaves a latched stop, as Supervisor::reset().
+  [[nodiscard]] Supervisor::ResetAnswer reset(bool accepts_positions = false) noexcept {
+    return supervisor_.reset(accepts_positions);
+  }
   /// Begins the end of the process: a controlled stop, then RobotState::down. Also before begin().
   void shut_down() noexcept;
 

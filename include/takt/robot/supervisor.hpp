@@ -14,6 +14,11 @@
 // `stopping`. When all joints stand, each is held or released, and the stop is latched. A joint that does not
 // obey is powered off. A joint that was pushed off its reference holds its measured position.
 //
+// A drive that left requests unanswered must come back where it was. An incremental encoder restarts at 0,
+// and its joint would then move too far. A joint whose position jumped meanwhile by more than its following
+// error, and by more than it needed to stop, stays off. A reset that accepts positions, or the drive's search
+// of its home, takes the position as true. Without a following error nothing is checked.
+//
 // An emergency stop and a protective stop latch alike. A protective stop always ends with the power on. It is
 // for guards and for software that must not move the robot now.
 //
@@ -71,6 +76,7 @@ enum class FaultReason : std::uint8_t {
   drive_fault,      ///< value: the drive's own fault word
   drive_off,        ///< without a command
   following_error,  ///< value and limit: rad or m
+  position_jumped,  ///< while its drive was away. Value and limit: rad or m
   emergency_stop,   ///< asked for
   protective_stop,  ///< asked for
   shutting_down,    ///< asked for
@@ -118,15 +124,18 @@ class Supervisor {
   /// The answer to a reset.
   struct ResetAnswer {
     enum class Result : std::uint8_t {
-      done,         ///< the drives are powered again, and faults cleared; also if the robot is ready
-      not_stopped,  ///< the robot is still stopping, or is down
-      bus_down,     ///< the bus of `joint` is down, so its drive would not get the command
+      done,             ///< the drives are powered again, and faults cleared; also if the robot is ready
+      not_stopped,      ///< the robot is still stopping, or is down
+      bus_down,         ///< the bus of `joint` is down, so its drive would not get the command
+      position_jumped,  ///< the joint's position is not accepted
     };
     Result result{};
     std::size_t joint = 0;
+    double value = 0;  ///< position_jumped: rad or m
+    double limit = 0;  ///< position_jumped: rad or m
   };
-  /// Leaves a latched stop.
-  [[nodiscard]] ResetAnswer reset() noexcept;
+  /// Leaves a latched stop. `accepts_positions`: positions that jumped are right.
+  [[nodiscard]] ResetAnswer reset(bool accepts_positions = false) noexcept;
 
   // ---- the present state
 
@@ -150,7 +159,8 @@ class Supervisor {
   [[nodiscard]] double seconds(std::uint64_t cycles) const noexcept;
   [[nodiscard]] std::optional<RobotFault> fault_of(std::size_t joint,
                                                    const MotionState& reference) const noexcept;
-  void take(std::span<const JointFeedback> feedback) noexcept;
+  void take(std::span<const JointFeedback> feedback, std::uint64_t missed) noexcept;
+  void watch_position(std::size_t joint, const JointFeedback& now) noexcept;
   [[nodiscard]] std::optional<RobotFault> watch_loop(std::uint64_t missed) noexcept;
   void watch_start(std::span<const MotionState> references) noexcept;
   [[nodiscard]] std::optional<RobotFault> watch_drives(bool was_ready,
@@ -158,9 +168,12 @@ class Supervisor {
 
   struct Joint {
     double max_velocity = 0;     ///< rad/s or m/s
+    double deceleration = 0;     ///< rad/s^2 or m/s^2
     double following_error = 0;  ///< rad or m
     SafeBehaviour safe = SafeBehaviour::hold;
     std::uint64_t answered = 0;  ///< cycle of its drive's latest answer
+    double jump = 0;             ///< of its position, not accepted yet; 0: none. rad or m
+    double most_jump = 0;        ///< allowed then
     bool powered = true;         ///< its drive is to be on
     bool settled = false;        ///< state starting: its drive was seen ready
     bool restarts = false;       ///< in this cycle
@@ -173,6 +186,8 @@ class Supervisor {
   std::vector<JointFeedback> feedback_;
 
   std::uint64_t cycle_ = 0;
+  std::uint64_t pause_ = 0;         ///< periods without a cycle in the loop's last pause
+  std::uint64_t paused_until_ = 0;  ///< cycle after that pause
   RobotState state_ = RobotState::starting;
   std::optional<RobotFault> fault_;
   bool powers_off_after_stop_ = false;

@@ -373,6 +373,7 @@ class HuboHardware final : public robot::Hardware {
     feedback.drive = master.state(channel);
     feedback.fault = master.faults(channel);
     feedback.mode = Master::mode_of(channel);
+    feedback.home = master.home_search();
     if (!master.encoders_heard()) return;
     feedback.position = master.position(channel);
     feedback.velocity = master.velocity(channel);

@@ -196,6 +196,11 @@ class HuboBoardMaster {
   [[nodiscard]] const HuboHoming& homing(std::size_t channel) const noexcept {
     return motors_[channel].homing;
   }
+  /// Whether the board searches the homes of its motors.
+  [[nodiscard]] robot::HomeSearch home_search() const noexcept {
+    if (!options_.home_at_start) return robot::HomeSearch::none;
+    return is_home() ? robot::HomeSearch::at_home : robot::HomeSearch::due;
+  }
   /// Whether a motor of the board searches its home. Then its status is requested in each cycle, and it gets
   /// no reference.
   [[nodiscard]] bool searching() const noexcept {
