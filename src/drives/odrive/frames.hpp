@@ -64,6 +64,7 @@ inline constexpr std::uint32_t gate_driver = 0x20;
 inline constexpr std::uint32_t velocity = 0x8000;
 inline constexpr std::uint32_t watchdog = 0x100'0000;
 // The master's, where the drive has none.
+inline constexpr std::uint32_t duplicate = 1U << 22;      ///< two drives answer with this node id
 inline constexpr std::uint32_t start_refused = 1U << 23;  ///< the drive did not enter closed loop control
 inline constexpr std::uint32_t old_firmware = 1U << 29;   ///< before 0.6: the lower bits have other meanings
 inline constexpr std::uint32_t power_lost = 1U << 31;

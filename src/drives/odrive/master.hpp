@@ -11,7 +11,10 @@
 // Errors from before this master's start are cleared once, before power is wanted. Later ones stay until they
 // are cleared. A drive that is on at the start was left on by another program, and is switched off first. A
 // drive that goes off without a command is at fault (power_lost). Clearing the fault, or switching the drive
-// off, ends it. Real-time safe.
+// off, ends it.
+//
+// Two drives with one node id would both obey. Before it is on, a drive that gives its version more often than
+// it was asked, or whose estimates jump to and fro, is therefore at fault (duplicate). Real-time safe.
 #pragma once
 
 #include <algorithm>
@@ -83,9 +86,10 @@ class OdriveMaster {
   [[nodiscard]] const std::optional<odrive::Version>& version() const noexcept { return version_; }
   /// Bits of odrive_fault.
   [[nodiscard]] std::uint32_t faults() const noexcept {
-    if (phase_ == Phase::greeting || phase_ == Phase::clearing) return 0;
+    const std::uint32_t duplicate = duplicate_ ? odrive_fault::duplicate : 0;
+    if (phase_ == Phase::greeting || phase_ == Phase::clearing) return duplicate;
     const std::uint32_t errors = (errors_ & ~odrive_fault::initializing) | disarm_reason_;
-    return errors | (errors != 0 && old_firmware_ ? odrive_fault::old_firmware : 0) |
+    return errors | duplicate | (errors != 0 && old_firmware_ ? odrive_fault::old_firmware : 0) |
            (start_refused_ ? odrive_fault::start_refused : 0) | (power_lost_ ? odrive_fault::power_lost : 0);
   }
 
@@ -129,6 +133,7 @@ class OdriveMaster {
     }
     if (version_wanted_) {
       version_wanted_ = false;
+      ++versions_asked_;
       return odrive_frame::ask<odrive::Version>(node());
     }
     if (phase_ == Phase::preparing) return prepare();
@@ -180,6 +185,8 @@ class OdriveMaster {
   static constexpr std::uint32_t heartbeats_to_start = 5;
   static constexpr std::uint32_t attempts = 3;
   static constexpr double largest_feed_forward = 32.767;
+  static constexpr double same_position = 0.02;  // turns
+  static constexpr int estimates_of_two = 8;     // to and fro, until they are those of two drives
 
   // ---- Messages
 
@@ -218,6 +225,11 @@ class OdriveMaster {
   }
   [[nodiscard]] Status take(const odrive::Version& version, Time) noexcept {
     version_ = version;
+    if (versions_asked_ > 0) {
+      --versions_asked_;
+    } else if (phase_ != Phase::on) {
+      duplicate_ = true;
+    }
     old_firmware_ = version.firmware_major == 0 && version.firmware_minor < 6;
     if (phase_ == Phase::greeting && heartbeat_) greeted(old_firmware_);
     if (change_ == Change::sent && !version_wanted_) {
@@ -236,6 +248,7 @@ class OdriveMaster {
   [[nodiscard]] Status take(const odrive::Estimate& estimate, Time time) noexcept {
     if (!std::isfinite(estimate.position) || !std::isfinite(estimate.velocity))
       return fail(can::Errc::not_finite);
+    watch_estimate(estimate.position);
     position_ = estimate.position;
     velocity_ = estimate.velocity;
     time_ = time;
@@ -253,6 +266,14 @@ class OdriveMaster {
   template <class Message>
   [[nodiscard]] Status take(const Message&, Time) noexcept {
     return fail(can::Errc::unexpected_id);
+  }
+
+  /// A motor that is off does not move to and fro between two estimates.
+  void watch_estimate(double position) noexcept {
+    const bool is_back = std::abs(position - position_) > 2 * same_position &&
+                         std::abs(position - earlier_position_) < same_position;
+    if (phase_ != Phase::on && is_back && ++estimates_back_ >= estimates_of_two) duplicate_ = true;
+    earlier_position_ = position_;
   }
 
   // ---- Phases
@@ -295,6 +316,9 @@ class OdriveMaster {
   }
   void clear() noexcept {
     clear_wanted_ = clear_wanted_ || (errors_ | disarm_reason_) != 0;
+    if (duplicate_) version_wanted_ = true;  // asks anew how many answer
+    duplicate_ = false;
+    estimates_back_ = 0;
     disarm_reason_ = 0;
     forget_loss();
   }
@@ -419,6 +443,10 @@ class OdriveMaster {
   bool heartbeat_ = false;  ///< one was heard
   bool old_firmware_ = false;
   std::optional<odrive::Version> version_;
+  std::uint32_t versions_asked_ = 0;  ///< and not answered
+  double earlier_position_ = 0;       ///< before `position_`
+  int estimates_back_ = 0;
+  bool duplicate_ = false;
   std::uint32_t unanswered_ = 0;
   std::uint32_t heartbeat_age_ = 0;
   bool silent_ = false;

@@ -30,7 +30,7 @@ constexpr std::array<robot::SettingRule, 4> rules{
      {.key = "current_limit", .least = 1e-2, .most = 1e3, .required = true},
      {.key = "watchdog", .least = 1e-3, .most = 1e3}}};
 
-constexpr std::array<robot::FaultBit, 23> fault_bits{
+constexpr std::array<robot::FaultBit, 24> fault_bits{
     {{0x2, "system"},
      {0x4, "its control loop was late"},
      {0x8, "no position estimate"},
@@ -52,6 +52,7 @@ constexpr std::array<robot::FaultBit, 23> fault_bits{
      {0x800'0000, "brake resistor"},
      {0x1000'0000, "thermistor"},
      {0x4000'0000, "calibration"},
+     {odrive_fault::duplicate, "two drives answer with its node id: give one of them another"},
      {odrive_fault::start_refused, "it does not go into closed loop: is it calibrated?"},
      {odrive_fault::power_lost, robot::lost_power}}};
 
@@ -131,7 +132,8 @@ void OdriveProtocol::plan(const RobotDescription& robot, std::size_t bus, robot:
 
 std::string OdriveProtocol::describe_fault(std::uint32_t fault) const {
   if ((fault & odrive_fault::old_firmware) == 0) return robot::describe_bits(fault, fault_bits);
-  constexpr std::uint32_t own = odrive_fault::start_refused | odrive_fault::power_lost;
+  constexpr std::uint32_t own =
+      odrive_fault::duplicate | odrive_fault::start_refused | odrive_fault::power_lost;
   const std::string axis =
       fmt::format("axis error {:#x} of firmware 0.5", fault & ~(own | odrive_fault::old_firmware));
   return (fault & own) == 0 ? axis : axis + ", " + robot::describe_bits(fault & own, fault_bits);

@@ -162,6 +162,33 @@ TEST_CASE("the version requested at the start is the identity; firmware without 
   CHECK(rig.hardware->identity(2).empty());
 }
 
+TEST_CASE("two drives of one node are at fault, and neither is switched on") {
+  for (const bool old : {false, true}) {
+    CAPTURE(old);
+    auto robot = description();
+    robot.joints.erase(robot.joints.begin() + 1);
+    Rig rig(robot);
+    rig.drives[1].node = 1;
+    rig.drives[1].turns = old ? 0.1 : 0;
+    rig.drives[0].knows_version = rig.drives[1].knows_version = !old;
+    rig.power(true);
+    rig.run(70);
+    CHECK(rig.feedback[0].drive == DriveState::fault);
+    CHECK(rig.said(0).find("two drives answer with its node id") != std::string::npos);
+    CHECK(rig.drives[0].state == 1);
+    CHECK(rig.drives[1].state == 1);
+    rig.clear(0);
+    rig.run(70);
+    CHECK(rig.feedback[0].drive == DriveState::fault);
+    CHECK(rig.drives[0].state == 1);
+
+    rig.drives[1].deaf = true;
+    rig.clear(0);
+    rig.run(70);
+    CHECK(rig.feedback[0].drive == DriveState::ready);
+  }
+}
+
 TEST_CASE("drives report their position before power is requested, and receive no command") {
   Rig rig;
   rig.drives[0].turns = 4;
