@@ -26,6 +26,7 @@
 #include "takt/platform/hybrid_clock.hpp"
 #include "takt/platform/line_server.hpp"
 #include "takt/platform/worker.hpp"
+#include "takt/robot/drive_fault.hpp"
 
 namespace takt::app {
 namespace {
@@ -362,6 +363,38 @@ struct Robot::Parts {
     return ReportLine{describe(event)};
   }
 
+  /// Why a joint keeps the robot from being ready; empty if it does not.
+  [[nodiscard]] std::string missing(const motion::Snapshot& seen, std::size_t i) const {
+    const motion::JointSnapshot& joint = seen.joints[i];
+    const robot::BusDescription& bus = description.buses[description.joints[i].bus];
+    switch (joint.drive) {
+      case DriveState::no_bus:
+        return fmt::format("bus {} ({}) is down", bus.name, bus.interface);
+      case DriveState::unknown:
+        return fmt::format("does not answer on bus {} ({})", bus.name, bus.interface);
+      case DriveState::fault:
+        return "fault: " + robot::describe_fault(description, i, joint.fault);
+      case DriveState::off:
+        return "answers, but is not on";
+      case DriveState::ready:
+        break;
+    }
+    return {};
+  }
+
+  /// Queues a line for each joint that is outside its position limits as the robot becomes ready.
+  void find_outside() {
+    const motion::Snapshot& seen = watch.start().robot;
+    for (std::size_t i = 0; i < seen.joint_count; ++i) {
+      const robot::JointDescription& joint = description.joints[i];
+      const double position = seen.joints[i].measured_position;
+      if (position >= joint.limits.position_min && position <= joint.limits.position_max) continue;
+      outside.push_back(fmt::format(
+          "{} is at {:.6g} {}, outside its limits {:.6g} .. {:.6g}: it may only move back", joint.name,
+          position, robot::position_unit(joint.kind), joint.limits.position_min, joint.limits.position_max));
+    }
+  }
+
   /// Removes the recording of a robot that never ran: it would block the next one.
   void discard_recording() {
     std::error_code unknown;
@@ -394,6 +427,7 @@ struct Robot::Parts {
   std::unique_ptr<LiveStream> live;
   std::uint64_t reported_event = 0;
   std::deque<ControllerEvent> unreported;
+  std::deque<std::string> outside;  ///< lines for next_report()
   std::optional<OwnServer> server;
   std::optional<LoopHost> host;
   std::string place;
@@ -448,7 +482,14 @@ void Robot::shut_down() noexcept { parts_->loop->shut_down(); }
 void Robot::reset() noexcept { parts_->loop->reset(); }
 
 std::optional<ReportLine> Robot::next_report() {
+  if (!parts_->outside.empty()) {
+    ReportLine line{std::move(parts_->outside.front())};
+    parts_->outside.pop_front();
+    return line;
+  }
   if (const auto seen = parts_->watch.next()) {
+    if (seen->is_reminder) return ReportLine{describe_start()};
+    if (seen->state == motion::RobotState::ready) parts_->find_outside();
     std::string why;
     if (seen->cause.reason != motion::Errc{}) why = ": " + describe_cause(seen->cause, parts_->description);
     return ReportLine{fmt::format("robot {}{}{}", motion::state_name(seen->state), why,
@@ -456,6 +497,23 @@ std::optional<ReportLine> Robot::next_report() {
   }
   if (auto line = parts_->next_event()) return line;
   return parts_->host ? parts_->host->next_report() : std::nullopt;
+}
+
+std::string Robot::describe_start() {
+  const StateWatch::Start& start = parts_->watch.start();
+  const auto& joints = parts_->description.joints;
+  std::string missing;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < start.robot.joint_count; ++i) {
+    const std::string why = parts_->missing(start.robot, i);
+    if (why.empty()) continue;
+    missing +=
+        fmt::format("{}{} (board {}): {}", count++ == 0 ? ": " : "; ", joints[i].name, joints[i].board, why);
+  }
+  const double passed = to_seconds(start.passed);
+  if (count == 0) return fmt::format("robot starting for {:.0f} s", passed);
+  return fmt::format("robot starting for {:.0f} s, without {} of {} drives{}", passed, count, joints.size(),
+                     missing);
 }
 
 const motion::Event& Robot::fault() const noexcept { return parts_->watch.fault(); }

@@ -32,7 +32,8 @@ struct JogOptions {
   double delta = 0;  ///< rad or m
   std::vector<std::string> buses;
   bool simulate = false;
-  double speed = 0.1;  ///< share of the joint's limits of velocity and acceleration
+  double start_timeout = 10;  ///< s
+  double speed = 0.1;         ///< share of the joint's limits of velocity and acceleration
 };
 
 /// A robot that runs on a thread of its own. A signal, or this object's destruction, brings it to a
@@ -69,13 +70,20 @@ class Running {
   std::thread watch_;  ///< waits for signals: waiting for the motion's end must not delay a stop
 };
 
-/// Waits until the robot is ready, and prints its states meanwhile. Returns false if it stopped.
-bool wait_until_ready(app::Robot& robot, const Running& running) {
+/// Waits until the robot is ready, and prints its states meanwhile. Returns false if it stopped, or after the
+/// timeout, s.
+bool wait_until_ready(app::Robot& robot, const Running& running, double timeout) {
+  const auto start = std::chrono::steady_clock::now();
   while (!running.has_ended()) {
     while (const auto line = robot.next_report()) {
       fmt::print("{}\n", line->text);
       if (line->text == "robot ready") return true;
       if (line->text.rfind("robot stopped", 0) == 0) return false;
+    }
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    if (passed.count() >= timeout) {
+      fmt::print(stderr, "takt jog: {}\n", robot.describe_start());
+      return false;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
@@ -110,7 +118,7 @@ int jog(const JogOptions& options) {
     return exit_failed;
   }
   Running running(**robot, signals);
-  if (!wait_until_ready(**robot, running)) {
+  if (!wait_until_ready(**robot, running, options.start_timeout)) {
     fmt::print(
         stderr,
         "takt jog: the robot did not become ready: nothing moved. `takt check {}{}` shows each drive\n",
@@ -158,6 +166,12 @@ void add_jog(CLI::App& app) {
       ->add_option("--speed", options->speed,
                    "Fraction of the joint's velocity and acceleration limits, above 0, at most 1")
       ->check(CLI::Range(0.001, 1.0))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--start-timeout", options->start_timeout,
+          "Give up if the robot is not ready after this many seconds, and say which drives are missing")
+      ->check(positive_number())
       ->capture_default_str();
   CLI::Option* simulate = command->add_flag("--simulate", options->simulate,
                                             "Simulated drives on every bus, whatever the file says");

@@ -49,7 +49,8 @@ enum class Wait { sleep, hybrid };
 
 struct RunOptions {
   std::string robot_file;
-  double duration = 0;  ///< s; 0 = until a signal
+  double duration = 0;       ///< s; 0 = until a signal
+  double start_timeout = 0;  ///< s; 0 = none
   bool simulate = false;
   std::vector<std::string> buses;  ///< NAME=INTERFACE
   PhysicsOptions physics;
@@ -206,10 +207,11 @@ std::string live_places(const app::Robot& robot, const RunOptions& options) {
 // ---- wall time
 
 /// Waits for the loop's end, and prints reports, which must not take long. Requests the end on a signal,
-/// after the duration, or when the reader is gone.
-void wait_for_end(app::Robot& robot, const sigset_t& signals, const std::atomic<bool>& ended, double duration,
-                  Printer& printer) {
+/// after the duration, or when the reader is gone. Returns false if the robot was not ready in time.
+bool wait_for_end(app::Robot& robot, const sigset_t& signals, const std::atomic<bool>& ended,
+                  const RunOptions& options, Printer& printer) {
   bool has_listed = false;
+  bool is_late = false;
   const auto report = [&] {
     while (const auto line = robot.next_report()) {
       if (line->is_failure) {
@@ -229,10 +231,15 @@ void wait_for_end(app::Robot& robot, const sigset_t& signals, const std::atomic<
     report();
     const bool signalled = sigtimedwait(&signals, nullptr, &patience) > 0;
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-    const bool is_over = duration > 0 && passed.count() >= duration;
-    if (signalled || is_over || !printer.has_reader()) robot.shut_down();
+    const bool is_over = options.duration > 0 && passed.count() >= options.duration;
+    if (!is_late && !has_listed && options.start_timeout > 0 && passed.count() >= options.start_timeout) {
+      is_late = true;
+      printer.print_error(fmt::format("takt run: {}\n", robot.describe_start()));
+    }
+    if (signalled || is_over || is_late || !printer.has_reader()) robot.shut_down();
   }
   report();
+  return !is_late;
 }
 
 int run_in_wall_time(robot::RobotDescription description, const RunOptions& options, Physics* physics) {
@@ -266,7 +273,7 @@ int run_in_wall_time(robot::RobotDescription description, const RunOptions& opti
     ended.store(true,
                 std::memory_order_release);  // release: a reader of this sees what the loop wrote
   });
-  wait_for_end(robot, signals, ended, options.duration, printer);
+  const bool was_in_time = wait_for_end(robot, signals, ended, options, printer);
   loop_thread.join();
   const bool had_reader = printer.has_reader();
   if (ran) printer.print(summary(robot));
@@ -280,7 +287,7 @@ int run_in_wall_time(robot::RobotDescription description, const RunOptions& opti
   printer.print(text_of(*totals, options.recording));
   const std::string fault = end_in_fault(robot);
   if (!fault.empty()) printer.print_error(fault);
-  return had_reader && fault.empty() ? exit_ok : exit_failed;
+  return had_reader && was_in_time && fault.empty() ? exit_ok : exit_failed;
 }
 
 // ---- virtual time
@@ -502,6 +509,13 @@ void add_run(CLI::App& app) {
       ->add_option("--duration", options->duration,
                    "Stop after this many seconds (default: on SIGINT, SIGTERM, SIGHUP or SIGQUIT)")
       ->check(number_from_zero());
+  CLI::Option* start_timeout =
+      command
+          ->add_option(
+              "--start-timeout", options->start_timeout,
+              "Give up if the robot is not ready after this many seconds (default: wait, and say every "
+              "three seconds which drives are missing)")
+          ->check(positive_number());
   CLI::Option* simulate = command->add_flag("--simulate", options->simulate,
                                             "Simulated drives on every bus, whatever the file says");
   add_bus_option(*command, options->buses,
@@ -541,7 +555,7 @@ void add_run(CLI::App& app) {
       ->needs(recording);
   CLI::Option* virtual_time = command->add_flag("--virtual-time", options->virtual_time,
                                                 "Run as fast as possible, the same numbers every time");
-  virtual_time->excludes(port)->excludes("--serve-at")->excludes("--bus");
+  virtual_time->excludes(port)->excludes("--serve-at")->excludes("--bus")->excludes(start_timeout);
   command->add_option("--log", options->log,
                       "Append what happens in the loop to this file; -: the standard error stream");
   command

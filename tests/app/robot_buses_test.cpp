@@ -15,37 +15,6 @@ using namespace takt::app;
 using namespace takt::test::robot_client;
 using namespace std::chrono_literals;
 
-namespace {
-
-/// A port of the caller to one bus of simulated drives; the test unplugs it.
-class OwnPort final : public robot::CanPort {
- public:
-  OwnPort(sim::RobotSimulation& drives, std::size_t bus, VirtualClock& clock)
-      : drives_(&drives), bus_(bus), clock_(&clock) {}
-
-  std::size_t send(std::span<const can::Frame> frames) noexcept override {
-    if (is != robot::BusLink::up) return 0;
-    traffic_.frames += frames.size();
-    return drives_->host(bus_).send(frames);
-  }
-  std::size_t receive(std::span<can::Frame> frames) noexcept override {
-    drives_->advance(clock_->now());
-    return is == robot::BusLink::up ? drives_->host(bus_).receive(frames) : 0;
-  }
-  [[nodiscard]] robot::BusLink link() const noexcept override { return is; }
-  [[nodiscard]] robot::BusTraffic traffic() const noexcept override { return traffic_; }
-
-  robot::BusLink is = robot::BusLink::up;
-
- private:
-  sim::RobotSimulation* drives_;
-  std::size_t bus_;
-  VirtualClock* clock_;
-  robot::BusTraffic traffic_;
-};
-
-}  // namespace
-
 TEST_CASE("a bus gets the interface of the last override, and the description says which") {
   robot::RobotDescription description = two_joints();
   description.buses[0].interface = "can0";

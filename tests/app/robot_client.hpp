@@ -24,6 +24,7 @@
 #include "takt/core/manual_clock.hpp"
 #include "takt/drives/registry.hpp"
 #include "takt/motion/planner.hpp"
+#include "takt/sim/robot_simulation.hpp"
 
 namespace takt::test::robot_client {
 
@@ -49,6 +50,35 @@ inline robot::RobotDescription two_joints() {
   }
   return robot;
 }
+
+/// A port of the caller to one bus of simulated drives; the test unplugs it, or makes it deaf.
+class OwnPort final : public robot::CanPort {
+ public:
+  OwnPort(sim::RobotSimulation& drives, std::size_t bus, VirtualClock& clock)
+      : drives_(&drives), bus_(bus), clock_(&clock) {}
+
+  std::size_t send(std::span<const can::Frame> frames) noexcept override {
+    if (is != robot::BusLink::up) return 0;
+    traffic_.frames += frames.size();
+    return drives_->host(bus_).send(frames);
+  }
+  std::size_t receive(std::span<can::Frame> frames) noexcept override {
+    drives_->advance(clock_->now());
+    const std::size_t count = is == robot::BusLink::up ? drives_->host(bus_).receive(frames) : 0;
+    return is_deaf ? 0 : count;
+  }
+  [[nodiscard]] robot::BusLink link() const noexcept override { return is; }
+  [[nodiscard]] robot::BusTraffic traffic() const noexcept override { return traffic_; }
+
+  robot::BusLink is = robot::BusLink::up;
+  bool is_deaf = false;  ///< frames go out, and none comes in
+
+ private:
+  sim::RobotSimulation* drives_;
+  std::size_t bus_;
+  VirtualClock* clock_;
+  robot::BusTraffic traffic_;
+};
 
 class ScratchFolder {
  public:
