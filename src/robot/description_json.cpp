@@ -77,6 +77,7 @@ class Loader {
     for_each(object, "transmissions", max_joints, [&](const Value& transmission, const std::string& where) {
       read_transmission(transmission, where);
     });
+    add_zero_offsets(object);
     if (const Value* list = object.find("controllers")) read_controllers(*list, object.at("controllers"));
     object.finish();
   }
@@ -188,6 +189,9 @@ class Loader {
                                 joint.goal_tolerance, joint.following_error));
     }
     read_address(object, joint);
+    double zero_offset = 0;
+    object.number("zero_offset", zero_offset, Range::between(-huge_number, huge_number));
+    if (zero_offset != 0) zero_offsets_[robot_.joints.size()] = zero_offset;
     joint.plant.start = std::clamp(0.0, joint.limits.position_min, joint.limits.position_max);
     if (const Value* plant = object.find("plant")) read_plant(*plant, object.at("plant"), joint);
     object.finish();
@@ -229,6 +233,7 @@ class Loader {
     object.required_name("bus", bus_name);
     const Value* board = object.require("board");
     const Value* channel = object.find("channel");
+    object.ignore("drive");                                // its protocol reads it, if it is known
     if (bus_name.empty() || robot_.buses.empty()) return;  // its mistake is listed already
     const auto bus = find_bus(bus_name);
     if (!bus) {
@@ -412,6 +417,22 @@ class Loader {
     return actuator;
   }
 
+  /// A joint whose zero is not its drive's has a transmission that adds the offset.
+  void add_zero_offsets(const Object& object) {
+    for (const auto& [joint, offset] : zero_offsets_) {
+      const std::string at = json::child(json::child(object.at("joints"), joint), "zero_offset");
+      const std::string& name = robot_.joints[joint].name;
+      if (transmitted_.contains(joint)) {
+        mistakes_.add(at, "this joint is in a transmission, which has an \"offset\" for it");
+        continue;
+      }
+      const std::string actuator = name + "_drive";
+      if (!actuators_.insert(actuator).second) mistakes_.add(at, "another actuator has the name " + actuator);
+      robot_.transmissions.push_back(
+          {name + "_zero", TransmissionKind::simple, {{joint, 1, offset}}, {{actuator, 1}}});
+    }
+  }
+
   void read_reduction(Object& object, double& reduction) {
     object.number("reduction", reduction, Range::between(-huge_number, huge_number));
     if (reduction == 0) mistakes_.add(object.at("reduction"), "must not be zero");
@@ -502,6 +523,7 @@ class Loader {
   std::map<std::tuple<std::size_t, std::uint8_t, std::uint8_t>, std::string> addresses_;
   std::set<std::size_t> transmitted_;  ///< joints of transmissions
   std::set<std::string> actuators_;
+  std::map<std::size_t, double> zero_offsets_;  ///< by joint
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "support/source_dir.hpp"
 #include "takt/drives/hubo/hubo_settings.hpp"
 #include "takt/drives/registry.hpp"
+#include "takt/robot/actuator_space.hpp"
 #include "takt/robot/description_json.hpp"
 #include "takt/robot/fingerprint.hpp"
 
@@ -420,6 +421,38 @@ TEST_CASE("two joints on one address of a bus clash") {
   CHECK(places(robot) == std::multiset<std::string>{"/joints/1/board"});
   robot["joints"][1]["board"] = 2;
   CHECK(places(robot).empty());
+}
+
+TEST_CASE("a misspelt protocol or bus is one mistake, whatever the joints say about their drives") {
+  Json robot = small_robot();
+  robot["joints"][1]["drive"] = {{"board_kind", "two_channel"}};
+  REQUIRE(load_robot(robot.dump()));
+  robot["buses"][1]["protocol"] = "hobo";
+  CHECK(places(robot) == std::multiset<std::string>{"/buses/1/protocol"});
+  robot["buses"][1]["protocol"] = "hubo";
+  robot["joints"][1]["bus"] = "c";
+  CHECK(places(robot) == std::multiset<std::string>{"/joints/1/bus"});
+}
+
+TEST_CASE("a zero offset is the position of the joint where its drive reports 0") {
+  Json robot = small_robot();
+  robot["joints"][1]["zero_offset"] = 0.25;
+  const auto loaded = load_robot(robot.dump());
+  REQUIRE(loaded);
+  for (const auto& each : {loaded, load_robot(takt::robot::to_json(*loaded))}) {
+    REQUIRE(each);
+    const auto space = takt::robot::ActuatorSpace::create(*each);
+    REQUIRE(space);
+    std::vector<double> positions{1.5, 0};
+    space->joint_positions(positions, positions);
+    CHECK(positions == std::vector<double>{1.5, 0.25});
+  }
+  robot["transmissions"] = Json::parse(
+      R"([{"name": "t", "type": "simple", "joints": [{"name": "second"}], "actuators": [{"name": "m"}]}])");
+  CHECK(places(robot) == std::multiset<std::string>{"/joints/1/zero_offset"});
+  robot["transmissions"][0]["joints"][0]["name"] = "first";
+  robot["transmissions"][0]["actuators"][0]["name"] = "second_drive";
+  CHECK(places(robot) == std::multiset<std::string>{"/joints/1/zero_offset"});
 }
 
 TEST_CASE("joints of one hubo board, which is powered as a whole, agree on what is safe") {

@@ -40,10 +40,15 @@
 //       "jerk": 200,                  rad/s^3   /  cannot move, so 0 is a mistake
 //       "effort": 60                  N m, optional
 //     },
-//     "safe": "hold",                 optional: "hold" or "release" the joint after a stop of the robot. All
-//                                     joints of one hubo board have the same, since it is powered as a whole
+//     "safe": "hold",                 optional, after a stop of the robot. "hold": the drive stays on and holds
+//                                     the joint. "release": it is switched off. With both, a drive that is
+//                                     silent for feedback_timeout, faulty or off its reference again is
+//                                     switched off at once: a loaded arm without a brake falls.
+//                                     All joints of one hubo board have the same, since it is powered as a whole
 //     "counts_per_radian": 63662,     encoder counts; negative reverses the direction. Optional for
 //                                     mit and odrive
+//     "zero_offset": 0.3,             rad, optional: the joint's position where its drive reports 0. Not for joints
+//                                     of transmissions, which have an "offset". It becomes a "simple" one
 //     "rated_effort": 50,             N m at the joint, optional. cia402: at the drive's rated torque; it
 //                                     allows commands of velocity and effort, and doubles the bus time. hubo
 //                                     fingers, required: at their largest command (0.1 A, or full duty)
