@@ -15,6 +15,7 @@ void add_new(CLI::App& app);
 void add_serve(CLI::App& app);
 void add_import(CLI::App& app);
 void add_check(CLI::App& app);
+void add_scan(CLI::App& app);
 void add_jog(CLI::App& app);
 void add_simulate(CLI::App& app);
 void add_move(CLI::App& app);

@@ -216,6 +216,41 @@ class TaktBus(unittest.TestCase):
             self.assertGreater(bus["load_mean"], 0)
             self.assertGreater(bus["frames"], 0)
 
+    def test_a_missing_drive_ends_jog_and_run_in_time_and_by_name(self):
+        with self.boards(self.write("less.json", without(patient_mhubo(), WAIST_BOARD))):
+            for command in (("jog", self.robot, "LSP", "0.05", "--start-timeout", "4"), ("run", self.robot, "--port", "0", "--start-timeout", "4")):
+                with self.subTest(command[0]):
+                    done = takt(*command, *self.on_buses())
+                    self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+                    missing = rf"without 1 of 17 drives: WST \(board {WAIST_BOARD}\): does not answer on bus {LEFT} \(slcan:{self.links[LEFT]}\)"
+                    self.assertRegex(done.stdout, "robot starting for 3 s, " + missing)
+                    self.assertRegex(done.stderr, f"takt {command[0]}: robot starting for [34] s, " + missing)
+
+    def test_a_scan_finds_the_boards_and_writes_a_file_that_checks_them(self):
+        robots = {"odrive": ("odrive_arm", "arm", {1, 2}), "mit": ("mit_arm3", "arm", {3})}
+        for protocol, (name, bus, boards) in robots.items():
+            with self.subTest(protocol):
+                robot = os.path.join(SOURCE, "examples", "robots", name + ".json")
+                place = self.path(protocol)
+                with program("simulate", robot, "--bus", f"{bus}=pty:{place}", until=f"boards of bus {bus}"):
+                    done = takt("scan", "slcan:" + place, "--protocol", protocol, "--duration", "1")
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                    written = json.loads(done.stdout[done.stdout.index("{"):])
+                    self.assertLessEqual(boards, {joint["board"] for joint in written["joints"]}, done.stdout)
+                    written.update(overrun_limit=1000, feedback_timeout=1)
+                    done = takt("check", self.write("scanned.json", written))
+                    for board in boards:  # of unknown gear: perhaps outside the file's limits
+                        self.assertRegex(done.stdout, rf"(?m)^joint_{board} +bus +{board} yes ", done.stderr)
+        with self.boards():
+            done = takt("scan", "slcan:" + self.links[LEFT], "--protocol", "hubo", "--duration", "0.5")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertRegex(done.stdout, rf"(?m)^hubo +{WAIST_BOARD}  when asked  two motors$")
+            done = takt("scan", "slcan:" + self.links[LEFT], "--duration", "0.2")
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn("Nothing was asked", done.stdout)
+        done = takt("scan", "virtual")
+        self.assertEqual(done.returncode, 1)
+
     def test_boards_that_die_in_motion_stop_the_robot_and_new_ones_are_taken_up(self):
         with self.boards() as boards, self.running() as (process, port):
             client = Client(int(port))

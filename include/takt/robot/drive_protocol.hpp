@@ -14,7 +14,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "takt/can/frame.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
 #include "takt/robot/bus_plan.hpp"
@@ -43,6 +45,14 @@ struct AddressRule {
   std::uint8_t first_board = 1;   ///< smallest board number or node id
   std::uint8_t last_board = 127;  ///< largest board number or node id
   std::uint8_t last_channel = 0;  ///< largest channel; the smallest is 0
+};
+
+/// What one frame shows of the drive that sent it.
+struct DriveSighting {
+  std::uint8_t board = 0;
+  std::uint8_t channels = 1;  ///< its motors
+  std::string text{};         ///< "firmware 0.6.10", in printable ASCII; may be empty
+  DriveSettings settings{};   ///< of those under "drive", the ones that the frame tells
 };
 
 /// Reports a contradiction in a description: the key within the joint, such as "safe", and the reason as a
@@ -95,6 +105,15 @@ class DriveProtocol {
   /// Creates a simulated bus of this protocol. It has no drives yet.
   [[nodiscard]] virtual std::unique_ptr<sim::DriveBus> simulate(const RobotDescription& robot,
                                                                 std::size_t bus, Time start) const = 0;
+
+  /// Frames that ask every address of a bus what is there, for a scan. No frame may move a drive, or switch it
+  /// on. Only if the bus `is_quiet`, so that no other master holds a drive on it, a frame may switch drives off.
+  /// Empty: the protocol has no such question.
+  [[nodiscard]] virtual std::vector<can::Frame> questions(bool /*is_quiet*/) const { return {}; }
+  /// What a frame shows of a drive; std::nullopt if no drive of this protocol sends it. Any frame is safe.
+  [[nodiscard]] virtual std::optional<DriveSighting> sight(const can::Frame& /*frame*/) const {
+    return std::nullopt;
+  }
 
  protected:
   DriveProtocol() = default;

@@ -3,6 +3,9 @@
 
 #include <array>
 #include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "drives/register.hpp"
 #include "takt/drives/cia402/cia402_drive.hpp"
@@ -21,6 +24,10 @@ constexpr std::array<robot::FaultBit, 5> cia402_fault_bits{
      {cia402_fault::not_configured, "it refuses its configuration"},
      {cia402_fault::heartbeat_lost, "its heartbeat is lost"},
      {cia402_fault::homing_failed, "it did not find its home"}}};
+
+/// What a scan asks for.
+constexpr std::array<std::pair<canopen::Address, std::string_view>, 3> told_objects{
+    {{{0x1000, 0}, "device type"}, {{0x1018, 1}, "vendor"}, {{0x1018, 2}, "product"}}};
 
 class Cia402Protocol final : public robot::DriveProtocol {
  public:
@@ -64,6 +71,37 @@ class Cia402Protocol final : public robot::DriveProtocol {
     const std::string text =
         fmt::format("{} ({:#06x})", canopen::describe_emergency(static_cast<std::uint16_t>(code)), code);
     return fault == code ? text : text + ", " + robot::describe_bits(fault - code, cia402_fault_bits);
+  }
+  /// Reads of the device type and the identity, object by object: so each node has time between two.
+  [[nodiscard]] std::vector<can::Frame> questions(bool /*is_quiet*/) const override {
+    std::vector<can::Frame> asked;
+    for (const auto& [object, name] : told_objects) {
+      for (std::uint8_t node = 1; node < canopen::max_node; ++node)
+        asked.push_back(canopen::detail::sdo_frame(canopen::sdo_request_base + node,
+                                                   canopen::detail::upload_request, object));
+    }
+    return asked;
+  }
+  [[nodiscard]] std::optional<robot::DriveSighting> sight(const can::Frame& frame) const override {
+    const auto node = static_cast<std::uint8_t>(frame.id & canopen::max_node);
+    if (frame.extended || frame.remote || node == 0) return std::nullopt;
+    robot::DriveSighting seen{.board = node};
+    if (canopen::decode_heartbeat(frame)) return seen;
+    const bool is_answer =
+        frame.id == canopen::sdo_reply_base + node && frame.length == canopen::detail::sdo_length;
+    const unsigned command = frame.data[0] & canopen::detail::command_mask;
+    if (!is_answer || (command != canopen::detail::upload_reply && command != canopen::detail::abort_command))
+      return std::nullopt;
+    for (const auto& [object, name] : told_objects) {
+      if (command != canopen::detail::upload_reply || !(canopen::detail::address_in(frame) == object))
+        continue;
+      const std::uint32_t number = canopen::detail::number_in(frame);
+      seen.text = fmt::format("{} {:#x}", name, number);
+      constexpr std::uint32_t profile = 0xFFFF;
+      if (object.index == 0x1000 && (number & profile) != 402)
+        seen.text = fmt::format("no drive: profile {}", number & profile);
+    }
+    return seen;
   }
   [[nodiscard]] SetupResult<std::unique_ptr<robot::Hardware>> connect(
       const robot::RobotDescription& robot, std::span<robot::CanPort* const> ports) const override {

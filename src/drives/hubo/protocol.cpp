@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
-#include <set>
+#include <vector>
 
 #include "drives/register.hpp"
 #include "takt/drives/hubo/hubo_board.hpp"
@@ -123,6 +123,21 @@ class HuboProtocol final : public robot::DriveProtocol {
   }
   [[nodiscard]] std::string describe_fault(std::uint32_t fault) const override {
     return robot::describe_bits(fault, hubo_fault_bits);
+  }
+  [[nodiscard]] std::vector<can::Frame> questions(bool /*is_quiet*/) const override {
+    std::vector<can::Frame> asked;
+    for (std::uint8_t board = 0; board <= hubo::max_board; ++board) {
+      if (const auto frame = can::encode(hubo::encoder_request(board))) asked.push_back(*frame);
+    }
+    return asked;
+  }
+  [[nodiscard]] std::optional<robot::DriveSighting> sight(const can::Frame& frame) const override {
+    hubo::EncoderReply two;
+    if (decode_into(two, frame))
+      return robot::DriveSighting{.board = two.board, .channels = 2, .text = "two motors"};
+    hubo::HandEncoders more;
+    if (!decode_into(more, frame)) return std::nullopt;
+    return robot::DriveSighting{.board = more.board, .text = "another board_kind than two_channel"};
   }
   [[nodiscard]] SetupResult<std::unique_ptr<robot::Hardware>> connect(
       const robot::RobotDescription& robot, std::span<robot::CanPort* const> ports) const override {

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "drives/mit/drive.hpp"
 #include "drives/mit/hardware.hpp"
@@ -27,6 +29,10 @@ constexpr std::array<robot::SettingRule, 7> rules{
      {.key = "kp", .least = 0, .most = max_kp, .required = true},
      {.key = "kd", .least = 0, .most = max_kd, .required = true},
      {.key = "reply_id", .least = 0, .most = register_id - 1}}};
+
+/// What a scan asks for.
+constexpr std::array<Register, 4> told_registers{Register::control_mode, Register::position_range,
+                                                 Register::velocity_range, Register::torque_range};
 
 constexpr std::array<std::pair<std::uint32_t, std::string_view>, 7> cubemars_errors{
     {{1, "the motor is too hot"},
@@ -105,6 +111,38 @@ class MitProtocol final : public robot::DriveProtocol {
     return text;
   }
 
+  /// Reads of a Damiao's registers. Every frame to the other drives acts on the motor.
+  [[nodiscard]] std::vector<can::Frame> questions(bool /*is_quiet*/) const override {
+    std::vector<can::Frame> asked;
+    for (const Register number : told_registers) {
+      for (std::uint8_t drive = 1; drive <= last_id(Vendor::damiao); ++drive) {
+        const RegisterFrame read{.drive = drive, .number = static_cast<std::uint8_t>(number)};
+        if (const auto frame = can::encode(read)) asked.push_back(*frame);
+      }
+    }
+    return asked;
+  }
+  [[nodiscard]] std::optional<robot::DriveSighting> sight(const can::Frame& frame) const override {
+    const auto answer = decode_register(frame, frame.id);
+    if (!answer || frame.id >= register_id || answer->operation != RegisterOperation::read ||
+        answer->drive == 0 || answer->drive > last_id(Vendor::damiao))
+      return std::nullopt;
+    robot::DriveSighting seen{.board = answer->drive};
+    seen.settings.set("vendor", std::string("damiao"));
+    seen.settings.set("reply_id", static_cast<double>(frame.id));
+    const auto tell = [&](Register number, const char* key) {
+      const double range = std::bit_cast<float>(answer->value);
+      if (answer->number == static_cast<std::uint8_t>(number) && range >= least_range &&
+          range <= largest_range)
+        seen.settings.set(key, range);
+    };
+    tell(Register::position_range, "position_range");
+    tell(Register::velocity_range, "velocity_range");
+    tell(Register::torque_range, "torque_range");
+    if (answer->number == static_cast<std::uint8_t>(Register::control_mode))
+      seen.text = answer->value == mit_mode ? "Damiao in MIT mode" : "Damiao in another mode than MIT";
+    return seen;
+  }
   [[nodiscard]] SetupResult<std::unique_ptr<robot::Hardware>> connect(
       const robot::RobotDescription& robot, std::span<robot::CanPort* const> ports) const override {
     return Hardware<robot::CanPort>::create(robot, ports);

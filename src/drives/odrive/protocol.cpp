@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
 #include "drives/odrive/drive.hpp"
 #include "drives/odrive/hardware.hpp"
@@ -78,6 +80,14 @@ class OdriveProtocol final : public robot::DriveProtocol {
   void plan(const RobotDescription& robot, std::size_t bus, robot::BusPlan& plan) const override;
   [[nodiscard]] std::string describe_fault(std::uint32_t fault) const override;
 
+  /// Remote frames: a drive answers them, and nothing else happens.
+  [[nodiscard]] std::vector<can::Frame> questions(bool /*is_quiet*/) const override {
+    std::vector<can::Frame> asked;
+    for (std::uint8_t node = 1; node <= odrive_frame::last_node; ++node)
+      asked.push_back(odrive_frame::ask<odrive::Version>(node));
+    return asked;
+  }
+  [[nodiscard]] std::optional<robot::DriveSighting> sight(const can::Frame& frame) const override;
   [[nodiscard]] SetupResult<std::unique_ptr<robot::Hardware>> connect(
       const RobotDescription& robot, std::span<robot::CanPort* const> ports) const override {
     return OdriveHardware<robot::CanPort>::create(robot, ports);
@@ -88,6 +98,21 @@ class OdriveProtocol final : public robot::DriveProtocol {
         robot.buses[bus], start, OdriveDriveOptions{}, odrive_frame::last_node);
   }
 };
+
+std::optional<robot::DriveSighting> OdriveProtocol::sight(const can::Frame& frame) const {
+  const std::uint32_t node = odrive_frame::node_of(frame);
+  if (frame.extended || frame.remote || node == 0 || node > odrive_frame::last_node) return std::nullopt;
+  std::optional<robot::DriveSighting> seen;
+  const auto look = [&]<class Message>(const Message& message) {
+    constexpr bool is_version = std::is_same_v<Message, odrive::Version>;
+    if constexpr (is_version || std::is_same_v<Message, odrive::Heartbeat>) {
+      seen = robot::DriveSighting{.board = static_cast<std::uint8_t>(node)};
+      if constexpr (is_version) seen->text = odrive_identity(message);
+    }
+  };
+  if (!odrive::visit(odrive_frame::of_node_0(frame), look)) return std::nullopt;
+  return seen;
+}
 
 void OdriveProtocol::check(const RobotDescription& robot, const JointDescription& joint,
                            const robot::Complain& complain) const {

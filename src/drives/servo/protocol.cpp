@@ -67,6 +67,22 @@ class ServoProtocol final : public robot::DriveProtocol {
     }
     return fmt::format("number {}", fault);
   }
+  /// A drive answers nothing but a command, and one without enable switches it off.
+  [[nodiscard]] std::vector<can::Frame> questions(bool is_quiet) const override {
+    std::vector<can::Frame> asked;
+    for (std::uint8_t group = 0; is_quiet && group < servo::group_count; ++group) {
+      servo::GroupCommand command{.group = group, .sequence = 1};
+      for (servo::DriveCommand& slot : command.slots) slot.addressed = true;
+      if (const auto frame = can::encode(command)) asked.push_back(*frame);
+    }
+    return asked;
+  }
+  [[nodiscard]] std::optional<robot::DriveSighting> sight(const can::Frame& frame) const override {
+    const auto reply = servo::decode_reply(frame);
+    if (!reply) return std::nullopt;
+    return robot::DriveSighting{.board = reply->node,
+                                .text = reply->fault == 0 ? "" : "fault: " + describe_fault(reply->fault)};
+  }
   [[nodiscard]] SetupResult<std::unique_ptr<robot::Hardware>> connect(
       const robot::RobotDescription& robot, std::span<robot::CanPort* const> ports) const override {
     return ServoHardware<robot::CanPort>::create(robot, ports);
