@@ -58,7 +58,13 @@
 //       "board_kind": "two_channel"   optional, the same for all joints of a board; or "hybrid" (DRC-Hubo's
 //     },                              wrists: channel 0 the roll, 1 and 2 fingers), "neck" (its neck, board
 //                                     34: channels 0..2) or "hand" (Hubo2+'s hands: channels 0..4 fingers).
-//                                     Motions are of positions; only efforts move a finger
+//                                     Motions are of positions; only efforts move a finger.
+//                                     "homing": the drive searches its home at each start, before the robot is
+//                                     ready. This moves the joint for seconds: keep its path free. hubo:
+//                                     "at_start", two_channel boards, one motor after the other. cia402: the
+//                                     method of 6098h, 37: here is 0. Optional with it: "homing_speed" and
+//                                     "homing_zero_speed" (rad/s, 6099h), "homing_acceleration" (609Ah),
+//                                     "homing_offset" (rad, 607Ch), "homing_timeout" (s, default 60)
 //     "following_error": 0.2,         rad, optional: |reference - measured| beyond this stops the robot
 //     "goal_tolerance": 0.02,         rad, optional: a goal has succeeded when its joints are this close
 //     "plant": {                      optional: the joint behind a simulated drive, ignored on real buses

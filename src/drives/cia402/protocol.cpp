@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -29,11 +30,46 @@ constexpr std::array<robot::FaultBit, 5> cia402_fault_bits{
 constexpr std::array<std::pair<canopen::Address, std::string_view>, 3> told_objects{
     {{{0x1000, 0}, "device type"}, {{0x1018, 1}, "vendor"}, {{0x1018, 2}, "product"}}};
 
+constexpr std::array<robot::SettingRule, 6> rules{{{.key = "homing", .least = -128, .most = 127},
+                                                   {.key = "homing_speed", .least = 0, .most = 1000},
+                                                   {.key = "homing_zero_speed", .least = 0, .most = 1000},
+                                                   {.key = "homing_acceleration", .least = 0, .most = 1e6},
+                                                   {.key = "homing_offset", .least = -1e6, .most = 1e6},
+                                                   {.key = "homing_timeout", .least = 0.1, .most = 3600}}};
+
+/// The drives that search their home at each start, as their joints say.
+std::vector<Cia402Home> homes_of(const robot::RobotDescription& robot) {
+  std::vector<Cia402Home> homes;
+  for (std::size_t i = 0; i < robot.joints.size(); ++i) {
+    const robot::JointDescription& joint = robot.joints[i];
+    const auto method = joint.drive.number("homing");
+    if (!method || joint.bus >= robot.buses.size() || !robot::speaks(robot.buses[joint.bus], "cia402"))
+      continue;
+    Cia402Home& home = homes.emplace_back();
+    home.joint = i;
+    home.method = static_cast<std::int8_t>(*method);
+    home.switch_speed = joint.drive.number("homing_speed").value_or(0);
+    home.zero_speed = joint.drive.number("homing_zero_speed").value_or(0);
+    home.acceleration = joint.drive.number("homing_acceleration").value_or(0);
+    home.offset = joint.drive.number("homing_offset").value_or(0);
+    if (const auto most = joint.drive.number("homing_timeout")) home.most = from_seconds(*most);
+  }
+  return homes;
+}
+
 class Cia402Protocol final : public robot::DriveProtocol {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "cia402"; }
   [[nodiscard]] robot::AddressRule addresses(const robot::JointDescription& /*joint*/) const override {
     return {1, canopen::max_node - 1, 0};  // the last one is the master's
+  }
+  [[nodiscard]] std::span<const robot::SettingRule> settings() const noexcept override { return rules; }
+  void check(const robot::RobotDescription& /*robot*/, const robot::JointDescription& joint,
+             const robot::Complain& complain) const override {
+    const auto method = joint.drive.number("homing");
+    if (method && *method != std::floor(*method)) complain("drive/homing", "must be a whole number: 6098h");
+    if (!method && !joint.drive.list().empty())
+      complain("drive", "has settings of a homing, but no method: \"homing\"");
   }
   [[nodiscard]] double reach(const robot::JointDescription& joint) const override {
     return 2'147'483'647.0 / std::abs(joint.counts_per_radian);
@@ -105,7 +141,7 @@ class Cia402Protocol final : public robot::DriveProtocol {
   }
   [[nodiscard]] SetupResult<std::unique_ptr<robot::Hardware>> connect(
       const robot::RobotDescription& robot, std::span<robot::CanPort* const> ports) const override {
-    return Cia402Hardware<robot::CanPort>::create(robot, ports);
+    return Cia402Hardware<robot::CanPort>::create(robot, ports, homes_of(robot));
   }
   [[nodiscard]] std::unique_ptr<sim::DriveBus> simulate(const robot::RobotDescription& robot, std::size_t bus,
                                                         Time start) const override {

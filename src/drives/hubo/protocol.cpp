@@ -19,8 +19,9 @@ namespace {
 namespace hubo = can::hubo;
 using hubo::BoardKind;
 
-constexpr std::array<robot::SettingRule, 1> hubo_rules{
-    {{.key = "board_kind", .words = hubo_board_kind_names}}};
+constexpr std::array<std::string_view, 1> homings{"at_start"};
+constexpr std::array<robot::SettingRule, 2> hubo_rules{
+    {{.key = "board_kind", .words = hubo_board_kind_names}, {.key = "homing", .words = homings}}};
 
 namespace h = hubo::fault;
 constexpr std::array<robot::FaultBit, 16> hubo_fault_bits{{{h::jam, "jam"},
@@ -106,6 +107,8 @@ class HuboProtocol final : public robot::DriveProtocol {
   void check(const robot::RobotDescription& robot, const robot::JointDescription& joint,
              const robot::Complain& complain) const override {
     check_effort(joint, complain);
+    if (joint.drive.word("homing") && hubo_board_kind(joint) != BoardKind::two_channel)
+      complain("drive/homing", "only the status of a two_channel board says that a motor is at home");
     // A board is of one kind and is switched as a whole, so it cannot release one joint and hold another.
     const auto other = std::find_if(robot.joints.begin(), robot.joints.end(),
                                     [&joint](const robot::JointDescription& known) {
@@ -115,6 +118,9 @@ class HuboProtocol final : public robot::DriveProtocol {
     const std::string board = "board " + std::to_string(joint.board);
     if (other->safe != joint.safe)
       complain("safe", board + " is switched as a whole, and " + other->name + " on it has another value");
+    if (other->drive.word("homing") != joint.drive.word("homing"))
+      complain("drive/homing",
+               board + " searches its homes as a whole, and " + other->name + " on it differs");
     if (hubo_board_kind(*other) != hubo_board_kind(joint))
       complain("drive/board_kind", board + " is of one kind, and " + other->name + " on it has another");
   }

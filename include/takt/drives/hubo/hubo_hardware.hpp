@@ -224,6 +224,7 @@ class HuboHardware final : public robot::Hardware {
       auto& list = std::get<Boards<kind>>(boards);
       Place& place = index[joint.board];
       if (place.number == 0) {
+        options.home_at_start = options.home_at_start || joint.drive.word("homing").has_value();
         list.push_back(Board<kind>{Master(joint.board, options), {}, {}});
         numbers.push_back(joint.board);
         place = {kind, static_cast<std::uint8_t>(list.size())};
