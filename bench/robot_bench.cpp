@@ -40,9 +40,10 @@ void own_work(benchmark::State& state, std::size_t joints, std::size_t controlle
 /// One state read and one command written by their handles.
 void interface_pair(benchmark::State& state) {
   double value = 0, target = 0;
-  bool driven = false;
+  bool driven = false, refused = false;
+  CommandGate gate{.open = true, .refused = &refused};
   StateHandle in(&value);
-  CommandHandle out(&target, &driven);
+  CommandHandle out(&target, &driven, gate);
   benchmark::DoNotOptimize(in);
   benchmark::DoNotOptimize(out);
   for (auto _ : state) {

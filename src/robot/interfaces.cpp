@@ -10,6 +10,7 @@
 #include "takt/robot/device.hpp"
 #include "takt/robot/error.hpp"
 #include "takt/robot/manager.hpp"
+#include "takt/trajectory/domain.hpp"
 
 namespace takt::robot {
 namespace {
@@ -214,14 +215,25 @@ SetupResult<const Joint*> Resources::joint(std::string_view name) {
                 controller_->name() + ": no joint \"" + std::string(name) + "\"; joints are " + list);
   }
   needs_->states.emplace_back(name);
-  return &manager_->joints_[*index];
+  return &manager_->views_[*index];
+}
+
+/// The controller's claim of a joint, with one part more.
+Joint& Resources::claim_part(std::size_t joint, std::uint8_t part, ClaimKind kind) {
+  auto& claims = controller_->joints_;
+  const auto found = std::ranges::find(claims, joint, &Joint::index);
+  Joint& claim = found != claims.end()
+                     ? *found
+                     : claims.emplace_back(manager_->joints_[joint], *controller_, controller_->refused_);
+  claim.parts_ = static_cast<std::uint8_t>(claim.parts_ | part);
+  if (kind == ClaimKind::exclusive) claim.kind_ = kind;
+  return claim;
 }
 
 SetupResult<Joint*> Resources::claim_joint(std::string_view name, CommandMode mode, ClaimKind kind) {
   const auto found = joint(name);
   if (!found) return tl::unexpected<SetupError>(found.error());
-  needs_->joints.push_back({(*found)->index(), mode, true, kind});
-  return &manager_->joints_[(*found)->index()];
+  return &claim_part((*found)->index(), Joint::part_of(mode), kind);
 }
 
 SetupResult<CommandHandle> Resources::claim(std::string_view name) {
@@ -232,12 +244,12 @@ SetupResult<CommandHandle> Resources::claim(std::string_view name) {
                                              similar(table.commands(), name));
   }
   if (row->joint != InterfaceTable::no_joint) {
-    needs_->joints.push_back({row->joint, row->mode, row->sets_mode, ClaimKind::exclusive});
-  } else {
-    needs_->commands.emplace_back(name);
-    needs_->commands_into.push_back(row->owner);
+    Joint& claim = claim_part(row->joint, row->part, ClaimKind::exclusive);
+    return CommandHandle(row->value, row->driven, claim.gate_, trajectory::max_magnitude);
   }
-  return CommandHandle(row->value, row->driven);
+  needs_->commands.emplace_back(name);
+  needs_->commands_into.push_back(row->owner);
+  return CommandHandle(row->value, row->driven, controller_->gate_);
 }
 
 SetupResult<InputHandle> Resources::input(std::string_view name, std::string unit, double initial,

@@ -59,9 +59,14 @@ Manager::Manager(const RobotDescription& robot, ManagerOptions options)
   for (std::size_t i = 0; i < event_log_.kinds.size(); ++i)
     event_log_.kinds[i] = rt::intern(to_string(static_cast<ManagerEvent::Kind>(i)));
   joints_.reserve(robot.joints.size());
+  views_.reserve(robot.joints.size());
+  starting_.reserve(options_.max_controllers);
+  changes_.reserve(robot.joints.size());
+  its_changes_.reserve(robot.joints.size());
   for (std::size_t i = 0; i < robot.joints.size(); ++i) {
     const JointDescription& joint = robot.joints[i];
-    Joint& made = joints_.emplace_back(joint.name, i, joint.limits, feedback_[i]);
+    JointRecord& made = joints_.emplace_back(joint.name, i, joint.limits, feedback_[i]);
+    views_.emplace_back(made);
     const std::string position = joint.kind == JointKind::linear ? "m" : "rad";
     const std::string effort = joint.kind == JointKind::linear ? "N" : "N m";
     const auto add_state = [&](const char* what, std::string unit, const double& value) {
@@ -71,21 +76,19 @@ Manager::Manager(const RobotDescription& robot, ManagerOptions options)
     add_state("position", position, feedback_[i].position);
     add_state("velocity", position + "/s", feedback_[i].velocity);
     add_state("effort", effort, feedback_[i].effort);
-    const auto add_command = [&](const char* what, std::string unit, double& value, CommandMode mode,
-                                 bool sets_mode) {
+    const auto add_command = [&](const char* what, std::string unit, double& value, std::uint8_t part) {
       (void)table_.add(InterfaceTable::CommandRow{.name = joint.name + "/" + what,
                                                   .unit = std::move(unit),
                                                   .value = &value,
-                                                  .driven = &made.driven_,
+                                                  .driven = &made.driven,
                                                   .joint = i,
-                                                  .mode = mode,
-                                                  .sets_mode = sets_mode});
+                                                  .part = part});
     };
-    add_command("position", position, made.wanted_.motion.position, CommandMode::position, true);
-    add_command("velocity", position + "/s", made.wanted_.motion.velocity, CommandMode::velocity, true);
-    add_command("effort", effort, made.wanted_.effort, CommandMode::effort, true);
-    add_command("acceleration", position + "/s^2", made.wanted_.motion.acceleration, CommandMode::position,
-                false);
+    JointRecord::Wanted& wanted = made.wanted;
+    add_command("position", position, wanted.motion.position, Joint::part_of(CommandMode::position));
+    add_command("velocity", position + "/s", wanted.motion.velocity, Joint::part_of(CommandMode::velocity));
+    add_command("effort", effort, wanted.effort, Joint::part_of(CommandMode::effort));
+    add_command("acceleration", position + "/s^2", wanted.motion.acceleration, Joint::acceleration_part);
   }
   if (robot.mimics.empty()) return;
   for (auto& numbers : coupled_) numbers.resize(robot.joints.size());
@@ -120,10 +123,7 @@ std::shared_ptr<std::vector<Manager::CommandCell>> Manager::cells_with(
 
 /// At a boundary: takes the new cells.
 void Manager::adopt(std::vector<CommandCell>& cells) noexcept {
-  for (std::size_t i = 0; i < cells_.size(); ++i) {
-    cells[i].owner = cells_[i].owner;
-    cells[i].last = cells_[i].last;
-  }
+  for (std::size_t i = 0; i < cells_.size(); ++i) cells[i].owner = cells_[i].owner;
   cells_.swap(cells);
 }
 
@@ -249,15 +249,6 @@ SetupResult<void> Manager::find_fallbacks(Entry& entry) const {
 
 /// Resolves the needs of a new entry into indices and pointers.
 void Manager::link(Entry& entry) {
-  for (const auto& claim : entry.needs.joints) {
-    auto found = std::ranges::find(entry.joints, claim.joint, &Entry::JointClaim::joint);
-    if (found == entry.joints.end()) {
-      entry.joints.push_back({claim.joint, claim.mode, claim.kind});
-    } else if (claim.sets_mode) {
-      // With several, the lowest mode is the drive's; the others are its feed-forward.
-      found->mode = std::min(found->mode, claim.mode);
-    }
-  }
   for (const std::string& name : entry.needs.commands) {
     const auto* row = table_.find_command(name);
     const auto cell = std::ranges::find(cells_, row->value, &CommandCell::value);
@@ -276,9 +267,9 @@ void Manager::link(Entry& entry) {
     if (follower != nullptr && std::ranges::find(entry.followers, follower) == entry.followers.end())
       entry.followers.push_back(follower);
   }
-  for (const auto& claim : entry.joints) {
+  for (const Joint& claim : entry.controller->joints_) {
     for (const DeviceRow& row : devices_) {
-      if (row.device->drives(claim.joint)) add_use(row.device);
+      if (row.device->drives(claim.index())) add_use(row.device);
     }
   }
 }
@@ -292,6 +283,7 @@ SetupResult<void> Manager::enter(Entry& entry) {
                                        .over_budget = config.over_budget};
   const auto free = std::ranges::find(by_number_, nullptr);
   entry.number = static_cast<std::uint16_t>(free - by_number_.begin());
+  for (Joint& claim : entry.controller->joints_) claim.number_ = entry.number;
   const auto cells = cells_with(*entry.controller);
   const auto order = std::make_shared<std::vector<Entry*>>(in_chain_order());
   const auto components = std::make_shared<std::vector<const component::Component*>>();
@@ -416,9 +408,8 @@ ControllerStatus Manager::status_of(const Entry& entry, std::span<const componen
   status.type = entry.controller->metadata().type;
   status.config = entry.config;
   status.reads = entry.needs.states;
-  for (const auto& claim : entry.joints) {
-    status.claims.push_back(joints_[claim.joint].name() + " (" + std::string(to_string(claim.mode)) + ")");
-  }
+  for (const Joint& claim : entry.controller->joints_)
+    status.claims.push_back(claim.name() + " (" + std::string(to_string(Joint::mode_of(claim.parts_))) + ")");
   status.claims.insert(status.claims.end(), entry.needs.commands.begin(), entry.needs.commands.end());
   const auto row = std::ranges::find(rows, entry.controller.get(), &component::Participant::component);
   if (row == rows.end()) return status;
@@ -455,7 +446,7 @@ std::vector<InterfaceInfo> Manager::interfaces() {
   }
   for (const auto& row : table_.commands()) {
     list.push_back({row.name, row.unit, owner_name(row.owner), true, row.safe, 0, {}});
-    readings->push_back({row.value, row.joint != InterfaceTable::no_joint ? &joints_[row.joint].owner_
+    readings->push_back({row.value, row.joint != InterfaceTable::no_joint ? &joints_[row.joint].owner
                                                                           : cell_owners[row.value]});
   }
   // Boundaries read the values, so that those of one boundary are of one cycle. The mutex keeps the table,

@@ -81,7 +81,7 @@ Status Manager::start(Time now) noexcept {
 void Manager::stop(Time now) noexcept {
   if (pending_ != nullptr) {
     pending_->error = Errc::switch_timed_out;
-    undo(*std::exchange(pending_, nullptr), 0);
+    undo(*std::exchange(pending_, nullptr));
   }
   controllers_.stop(now);
   device_context_.stop(now);
@@ -104,15 +104,18 @@ void Manager::begin(Time now, Duration measured, std::uint64_t missed) noexcept 
   controllers_.begin_boundary(now, measured);
   device_context_.transitions(now, measured);
   rt::traced(tracer_, steps_.read, [this] { read_devices(); });
-  rt::traced(tracer_, steps_.judge, [&] { judge(missed); });
+  rt::traced(tracer_, steps_.judge, [&] {
+    settle_failures();  // of step 8
+    judge(missed);
+  });
 }
 
 void Manager::judge(std::uint64_t missed) noexcept {
-  for (Joint& joint : joints_) {
-    keep_finite(feedback_[joint.index_], supervisor_.feedback()[joint.index_]);
+  for (JointRecord& joint : joints_) {
+    keep_finite(feedback_[joint.index], supervisor_.feedback()[joint.index]);
     // A joint in another mode has no position to keep.
-    if (joint.sent_mode_ != CommandMode::position) joint.reference_.position = joint.feedback_->position;
-    references_[joint.index_] = joint.reference_;
+    if (joint.sent_mode != CommandMode::position) joint.reference.position = joint.feedback->position;
+    references_[joint.index] = joint.reference;
   }
   move_mimics();
   const auto fault = supervisor_.begin(feedback_, missed, references_);
@@ -122,11 +125,11 @@ void Manager::judge(std::uint64_t missed) noexcept {
 }
 
 void Manager::restart_joints() noexcept {
-  for (Joint& joint : joints_) {
-    if (!supervisor_.restarts(joint.index_)) continue;
-    joint.reference_ = {joint.feedback_->position, 0, 0};
-    joint.stop_.end();
-    joint.driven_ = joint.was_driven_ = false;
+  for (JointRecord& joint : joints_) {
+    if (!supervisor_.restarts(joint.index)) continue;
+    release(joint);
+    joint.reference = {joint.feedback->position, 0, 0};
+    joint.stop.end();
   }
 }
 
@@ -142,11 +145,12 @@ void Manager::move_mimics() noexcept {
 
 void Manager::read_devices() noexcept {
   device_context_.execute();
-  const bool any_failed = device_context_.settle();
+  (void)device_context_.settle();
   for (DeviceRow& row : devices_) {
+    const bool is_active = row.device->state() == ComponentState::active;
     if (row.lost) {
       retry(row);
-    } else if (any_failed && row.device->state() == ComponentState::error) {
+    } else if (std::exchange(row.was_active, is_active) && !is_active) {
       lose(row);
     }
   }
@@ -159,8 +163,9 @@ void Manager::lose(DeviceRow& row) noexcept {
   const auto index = static_cast<std::size_t>(&row - devices_.data());
   for (Entry* entry : running_) {
     const bool uses = std::ranges::find(entry->devices, index) != entry->devices.end();
-    if (uses && entry->wanted) fall_back(*entry, Errc::device_lost);
+    entry->falls_back = uses && entry->wanted;
   }
+  fall_back(Errc::device_lost);
 }
 
 void Manager::retry(DeviceRow& row) noexcept {
@@ -180,41 +185,47 @@ void Manager::stop_robot(const RobotFault& fault, StopCategory category) noexcep
   if (category == StopCategory::category_0) supervisor_.power_off();
   supervisor_.stop(fault, category != StopCategory::category_2);
   suspend();
-  if (category != StopCategory::category_0) return;
-  for (Joint& joint : joints_) {
-    joint.driven_ = joint.was_driven_ = false;
-    joint.stop_.end();
-  }
 }
 
 void Manager::shut_down() noexcept {
   if (supervisor_.shut_down()) suspend();
 }
 
-/// Deactivates all controllers that do not work in a stop. Their joints come to rest in this cycle.
+/// Deactivates all controllers, except those that work in a stop and command no other controllers. Their
+/// joints come to rest in this cycle.
 void Manager::suspend() noexcept {
   suspended_ = true;
   if (pending_ != nullptr) continue_switch();
-  for (Entry* entry : running_) {
-    if (entry->wanted && is_active(*entry) && !entry->controller->works_in_stop()) deactivate(*entry);
+  for (JointRecord& joint : joints_) joint.prepares = false;
+  // Followers come last in the list.
+  for (std::size_t i = running_.size(); i-- > 0;) {
+    Entry& entry = *running_[i];
+    entry.starts_by = 0;
+    entry.marked = is_active(entry) && entry.controller->works_in_stop() &&
+                   std::ranges::all_of(entry.followers, &Entry::marked);
   }
   for (Entry* entry : running_) {
-    if (entry->wanted && !is_active(*entry)) start_fallbacks(*entry, false);
+    const bool stays = std::exchange(entry->marked, false);
+    if (entry->wanted && is_active(*entry) && !stays) deactivate(*entry);
+  }
+  for (Entry* entry : running_) {
+    if (entry->wanted && !is_active(*entry)) start_fallbacks(*entry);
   }
 }
 
-/// Activates those that are to run: followers first.
+/// Starts those that are to run.
 void Manager::resume() noexcept {
   suspended_ = false;
-  for (std::size_t i = running_.size(); i-- > 0;) {
-    Entry& entry = *running_[i];
-    if (!entry.wanted || is_active(entry)) continue;
-    make_room(entry);  // a fallback of the stop
-    const Status status = activate(entry);
-    if (status) continue;
-    want(entry, false);
-    emit(ManagerEvent::Kind::activation_failed, *entry.controller, status.error());
+  for (Entry* entry : running_) {
+    if (!entry->wanted || is_active(*entry)) continue;
+    if (entry->starts_by == 0) {
+      wait_to_start(*entry);
+    } else {  // a fallback of the stop that has not started yet
+      give_back(*entry);
+      want(*entry, false, Origin::user);
+    }
   }
+  start_waiting();
 }
 
 // ---- 3 switch, 4 control ----
@@ -223,18 +234,28 @@ void Manager::control() noexcept {
   rt::traced(tracer_, steps_.switching, [this] { apply_requests(); });
   rt::traced(tracer_, steps_.control, [this] { execute_controllers(); });
   rt::traced(tracer_, steps_.protect, [this] { protect_commands(); });
-  rt::traced(tracer_, steps_.limit, [this] { move_joints(); });
-  const bool moving = std::ranges::any_of(joints_, [](const Joint& joint) { return joint.stop_.moving(); });
+  rt::traced(tracer_, steps_.limit, [this] {
+    for (JointRecord& joint : joints_) move(joint);
+  });
+  const bool moving = std::ranges::any_of(joints_, [](const auto& joint) { return joint.stop.moving(); });
+  const RobotState before = supervisor_.state();
   supervisor_.settle(moving);
+  if (supervisor_.state() != before) {  // it may have removed the power
+    for (JointRecord& joint : joints_) follow_unpowered(joint);
+  }
+  executed_ = false;
 }
 
 void Manager::apply_requests() noexcept {
   controllers_.apply_requests();
   if (pending_ != nullptr) continue_switch();
+  start_waiting();
+  change_modes();
 }
 
 void Manager::execute_controllers() noexcept {
   controllers_.execute();
+  executed_ = true;
   settle_failures();
 }
 
@@ -242,55 +263,41 @@ bool Manager::is_active(const Entry& entry) const noexcept {
   return entry.controller->state() == ComponentState::active;
 }
 
-/// Gives the controller what it claims, and activates it. If that fails, it owns nothing.
-Status Manager::activate(Entry& entry) noexcept {
-  if (!has_devices(entry)) return fail(Errc::device_lost);
-  take(entry);
-  const Status status = controllers_.lead(*entry.controller, Transition::activate);
-  if (!status) give_back(entry);
-  return status;
-}
-
 void Manager::deactivate(Entry& entry) noexcept {
   (void)controllers_.lead(*entry.controller, Transition::deactivate);
   give_back(entry);
 }
 
+// ---- owners ----
+
+/// Gives the controller what it claims.
 void Manager::take(Entry& entry) noexcept {
-  for (const auto& claim : entry.joints) {
-    Joint& joint = joints_[claim.joint];
-    if (claim.kind == ClaimKind::lending && joint.owner_ != nobody) {
-      joint.lender_ = entry.number;  // it is lent already
-      entry.controller->on_lent(claim.joint);
-      continue;
-    }
-    CommandMode mode = claim.mode;
-    // A first command of one part, such as a feed-forward, must find no stale other part.
-    if (joint.owner_ == nobody) joint.wanted_ = {{joint.reference_.position, 0, 0}, 0};
-    if (joint.owner_ != nobody) {
-      joint.lender_ = joint.owner_;
-      Entry& other = *by_number_[joint.lender_];
-      const auto its = std::ranges::find(other.joints, claim.joint, &Entry::JointClaim::joint);
-      // Two exclusive owners share the joint, by a policy that permits it: the lowest mode is the drive's.
-      if (its->kind == ClaimKind::exclusive) mode = std::min(mode, joint.mode_);
-      if (its->kind == ClaimKind::lending) {
-        joint.wanted_ = {{joint.reference_.position, 0, 0}, 0};
-        other.controller->on_lent(claim.joint);
-      }
-    }
-    joint.owner_ = entry.number;
-    joint.mode_ = mode;
-    joint.trusted_ = entry.controller->keeps_limits();
-    joint.driven_ = false;
+  Controller& controller = *entry.controller;
+  for (Joint& claim : controller.joints_) {
+    claim.next_ = std::exchange(claim.record_->claims, &claim);
+    hand_over(*claim.record_, 0);
   }
+  controller.gate_.open = true;
   for (const std::size_t cell : entry.cells) {
     cells_[cell].owner = entry.number;
     *cells_[cell].driven = false;
   }
 }
 
+/// Ends all that the controller owns.
 void Manager::give_back(Entry& entry) noexcept {
-  for (const auto& claim : entry.joints) give_back(joints_[claim.joint], entry.number);
+  Controller& controller = *entry.controller;
+  for (Joint& claim : controller.joints_) {
+    JointRecord& joint = *claim.record_;
+    if (entry.starts_by != 0) joint.prepares = false;
+    Joint** place = &joint.claims;
+    while (*place != nullptr && *place != &claim) place = &(*place)->next_;
+    if (*place == nullptr) continue;
+    *place = claim.next_;
+    claim.lent_ = false;
+    if (std::exchange(claim.gate_.open, false)) hand_over(joint, claim.parts_);
+  }
+  controller.gate_.open = false;
   for (const std::size_t cell : entry.cells) {
     if (cells_[cell].owner != entry.number) continue;
     cells_[cell].owner = nobody;
@@ -298,22 +305,66 @@ void Manager::give_back(Entry& entry) noexcept {
   }
 }
 
-void Manager::give_back(Joint& joint, std::uint16_t owner) noexcept {
-  if (joint.lender_ == owner) joint.lender_ = nobody;
-  if (joint.owner_ != owner) return;
-  joint.driven_ = false;
-  joint.owner_ = std::exchange(joint.lender_, nobody);
-  joint.mode_ = CommandMode::position;
-  joint.trusted_ = false;
-  if (joint.owner_ == nobody) return;
-  Entry& lender = *by_number_[joint.owner_];
-  const auto claim = std::ranges::find(lender.joints, joint.index_, &Entry::JointClaim::joint);
-  joint.mode_ = claim->mode;
-  joint.trusted_ = lender.controller->keeps_limits();
-  lender.controller->on_returned(joint.index_);
+/// Gives a joint to all its exclusive claims, or else to the oldest lending one. `ended`: the parts of an
+/// owner that has ended.
+void Manager::hand_over(JointRecord& joint, unsigned ended) noexcept {
+  const Joint* lender = nullptr;
+  bool is_exclusive = false;
+  for (const Joint* claim = joint.claims; claim != nullptr; claim = claim->next_) {
+    is_exclusive = is_exclusive || claim->kind_ == ClaimKind::exclusive;
+    lender = claim;
+  }
+  const auto owns = [&](const Joint& claim) {
+    return is_exclusive ? claim.kind_ == ClaimKind::exclusive : &claim == lender;
+  };
+  bool is_driven = false;  // by an owner that goes on
+  unsigned parts = 0;
+  joint.owner = nobody;
+  joint.trusted = true;
+  for (const Joint* claim = joint.claims; claim != nullptr; claim = claim->next_) {
+    if (!owns(*claim)) continue;
+    is_driven = is_driven || (claim->gate_.open && claim->gate_.passed);
+    parts |= claim->parts_;
+    joint.trusted = joint.trusted && claim->controller_->keeps_limits();
+    if (joint.owner == nobody) joint.owner = claim->number_;
+  }
+  if (!is_driven) {
+    release(joint);
+  } else {
+    MotionState& motion = joint.wanted.motion;
+    if ((ended & Joint::part_of(CommandMode::position)) != 0) motion.position = joint.reference.position;
+    if ((ended & Joint::part_of(CommandMode::velocity)) != 0) motion.velocity = 0;
+    if ((ended & Joint::part_of(CommandMode::effort)) != 0) joint.wanted.effort = 0;
+    if ((ended & Joint::acceleration_part) != 0) motion.acceleration = 0;
+  }
+  joint.mode = Joint::mode_of(parts);
+  check_mode(joint);
+  for (Joint* claim = joint.claims; claim != nullptr; claim = claim->next_) {
+    if (!std::exchange(claim->gate_.open, owns(*claim))) claim->gate_.passed = false;
+    if (claim->gate_.open != claim->lent_) continue;
+    claim->lent_ = !claim->gate_.open;
+    if (claim->lent_) {
+      claim->controller_->on_lent(joint.index);
+    } else {
+      claim->controller_->on_returned(joint.index);
+    }
+  }
 }
 
-void Manager::want(Entry& entry, bool wanted) noexcept {
+/// Ends every command to the joint: the one way to do it. It comes to rest from the reference that was sent
+/// last, without effort.
+void Manager::release(JointRecord& joint) noexcept {
+  joint.driven = false;
+  joint.wanted = {{joint.reference.position, 0, 0}, 0};
+  joint.effort = 0;
+  if (joint.sent_mode == CommandMode::effort) joint.sent_mode = CommandMode::position;
+  if (std::exchange(joint.was_driven, false)) joint.stop.begin(joint.reference, joint.limits);
+}
+
+void Manager::want(Entry& entry, bool wanted, Origin origin) noexcept {
+  entry.starts_by = 0;
+  entry.displaces = false;
+  entry.origin = origin;
   entry.wanted.store(wanted, std::memory_order_relaxed);
   // release: a plan that sees the count sees the wish. Only the cycle counts.
   wishes_.store(wishes_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
@@ -321,89 +372,96 @@ void Manager::want(Entry& entry, bool wanted) noexcept {
 
 // ---- failures ----
 
-/// Ends the chains of all controllers that failed in this cycle.
+/// Ends the chains of all controllers that failed. Then their fallbacks begin, and those that fail at once end
+/// likewise. A fallback is loaded before what it stands in for, so this ends.
 void Manager::settle_failures() noexcept {
-  if (!controllers_.settle()) return;
-  for (Entry* entry : running_) {
-    if (!entry->wanted || is_active(*entry)) continue;
-    const bool failed = entry->controller->state() == ComponentState::error;
-    if (!failed && suspended_) continue;
-    if (failed && entry->controller->error() == Errc::finished) {
-      (void)controllers_.lead(*entry->controller, Transition::reset);
-      emit(ManagerEvent::Kind::controller_ended, *entry->controller);
-      end_chain(*entry, Errc::finished);
-      continue;
+  for (bool any = true; std::exchange(any, false);) {
+    (void)controllers_.settle();
+    for (Entry* entry : running_) {
+      Controller& controller = *entry->controller;
+      if (std::exchange(controller.refused_, false) && is_active(*entry))
+        (void)controllers_.end(controller, Errc::command_not_finite);
+      const bool failed = controller.state() == ComponentState::error;
+      const bool retired = !suspended_ && entry->starts_by == 0 && !is_active(*entry);
+      entry->falls_back = entry->wanted && (failed || retired);
+      any = any || entry->falls_back;
     }
-    if (failed) emit(ManagerEvent::Kind::controller_failed, *entry->controller, entry->controller->error());
-    fall_back(*entry, Errc::group_failed);
+    if (any) fall_back(Errc::group_failed);
   }
 }
 
-/// Ends a controller with its chain; then its fallbacks begin.
-void Manager::fall_back(Entry& entry, Error reason) noexcept {
-  end_chain(entry, reason);
-  start_fallbacks(entry, true);
+/// Ends all controllers that fall back, with their chains; then their fallbacks begin.
+void Manager::fall_back(Error reason) noexcept {
+  for (Entry* entry : running_) {
+    if (!entry->falls_back) continue;
+    Controller& controller = *entry->controller;
+    const bool failed = controller.state() == ComponentState::error;
+    const bool finished = failed && controller.error() == Errc::finished;
+    if (finished) {
+      entry->falls_back = false;
+      (void)controllers_.lead(controller, Transition::reset);
+      emit(ManagerEvent::Kind::controller_ended, controller);
+    } else if (failed) {
+      emit(ManagerEvent::Kind::controller_failed, controller, controller.error());
+    }
+    end_chain(*entry, finished ? Errc::finished : reason);
+  }
+  for (Entry* entry : running_) {
+    if (std::exchange(entry->falls_back, false)) start_fallbacks(*entry);
+  }
 }
 
 /// Ends a controller and all that it is chained with.
-void Manager::end_chain(Entry& entry, Error reason) noexcept {
-  chain_.assign(1, &entry);  // within the reserved capacity
-  entry.in_chain = true;
+void Manager::end_chain(Entry& first, Error reason) noexcept {
+  chain_.assign(1, &first);  // within the reserved capacity
+  first.marked = true;
+  mark_chains();
+  end_marked(reason);
+}
+
+/// Adds to `chain_` all wanted controllers that are chained with those in it, and marks them.
+void Manager::mark_chains() noexcept {
   for (std::size_t i = 0; i < chain_.size(); ++i) {
     for (Entry* other : chain_[i]->neighbours) {
-      if (other->in_chain || !other->wanted) continue;
-      other->in_chain = true;
+      if (other->marked || !other->wanted) continue;
+      other->marked = true;
       chain_.push_back(other);
     }
   }
-  for (Entry* other : chain_) other->in_chain = false;
-  std::ranges::sort(chain_, {}, &Entry::place);  // leaders first
-  for (Entry* other : chain_) {
-    if (!other->wanted) continue;
-    want(*other, false);
-    if (is_active(*other)) {
-      deactivate(*other);
-      emit(ManagerEvent::Kind::controller_ended, *other->controller, reason);
+}
+
+/// Ends all in `chain_`, leaders first.
+void Manager::end_marked(Error reason) noexcept {
+  std::ranges::sort(chain_, {}, &Entry::place);
+  for (Entry* entry : chain_) {
+    entry->marked = false;
+    if (!entry->wanted) continue;
+    if (is_active(*entry)) {
+      if (executed_) entry->ended_at = cycle_;
+      deactivate(*entry);
+      emit(ManagerEvent::Kind::controller_ended, *entry->controller, reason);
     } else {
-      give_back(*other);
+      give_back(*entry);
     }
+    want(*entry, false, Origin::user);
   }
 }
 
-/// Starts the fallbacks of a controller that has ended, in their order, as far as they can start.
-void Manager::start_fallbacks(const Entry& entry, bool execute) noexcept {
+/// Starts the fallbacks of a controller that has ended, in their order, as far as they can start. After step 4
+/// they execute at once, except those that ended after they had executed in this cycle.
+void Manager::start_fallbacks(const Entry& entry) noexcept {
   for (Entry* fallback : entry.fallbacks) {
     const bool fits = !suspended_ || fallback->controller->works_in_stop();
-    if (!fits || fallback->controller->state() != ComponentState::inactive || !has_devices(*fallback))
+    if (!fits || fallback->starts_by != 0 || fallback->controller->state() != ComponentState::inactive)
       continue;
-    make_room(*fallback);
-    // Its chain must run already.
-    if (!std::ranges::all_of(fallback->followers, [&](const Entry* e) { return is_active(*e); })) continue;
-    if (const Status status = activate(*fallback); !status) {
-      emit(ManagerEvent::Kind::activation_failed, *fallback->controller, status.error());
-      continue;
-    }
-    want(*fallback, true);
-    emit(ManagerEvent::Kind::fallback_started, *fallback->controller);
-    // It runs in this cycle, too.
-    if (execute) (void)controllers_.execute_now(*fallback->controller);
+    want(*fallback, true, suspended_ ? Origin::stop_fallback : Origin::fallback);
+    fallback->displaces = true;
+    wait_to_start(*fallback);
+    starting_.assign(1, fallback);
+    attempt_to_start();
+    if (executed_ && is_active(*fallback) && fallback->ended_at != cycle_)
+      (void)controllers_.execute_now(*fallback->controller);
   }
-}
-
-/// Ends the controllers that own what this one claims, with their chains.
-void Manager::make_room(const Entry& entry) noexcept {
-  const auto evict = [&](std::uint16_t number) {
-    const bool is_other = number != nobody && number != entry.number && is_active(*by_number_[number]);
-    if (is_other) end_chain(*by_number_[number], Errc::claimed);
-    return is_other;
-  };
-  for (const auto& claim : entry.joints) {
-    if (claim.kind == ClaimKind::lending) continue;
-    // A joint that two share goes from one to the other, and whoever lends it keeps lending it.
-    while (owns_alone(joints_[claim.joint]) && evict(joints_[claim.joint].owner_)) {
-    }
-  }
-  for (const std::size_t cell : entry.cells) (void)evict(cells_[cell].owner);
 }
 
 /// Whether all devices that the controller uses are active.
@@ -411,14 +469,6 @@ bool Manager::has_devices(const Entry& entry) const noexcept {
   return std::ranges::all_of(entry.devices, [&](std::size_t index) {
     return devices_[index].device->state() == ComponentState::active;
   });
-}
-
-/// Whether the joint's owner claims it for itself.
-bool Manager::owns_alone(const Joint& joint) const noexcept {
-  if (joint.owner_ == nobody) return false;
-  const auto& its = by_number_[joint.owner_]->joints;
-  const auto claim = std::ranges::find(its, joint.index_, &Entry::JointClaim::joint);
-  return claim != its.end() && claim->kind == ClaimKind::exclusive;
 }
 
 void Manager::emit(ManagerEvent::Kind kind, const component::Component& component, Error error) noexcept {
@@ -435,98 +485,65 @@ void Manager::emit(ManagerEvent::Kind kind, const component::Component& componen
 
 // ---- 5 limit, 6 protect ----
 
-void Manager::move_joints() noexcept {
-  for (Joint& joint : joints_) move(joint);
-  if (!has_blame_) return;
-  has_blame_ = false;
-  for (Entry* entry : running_) {
-    if (!std::exchange(entry->blamed, false) || !is_active(*entry)) continue;
-    (void)controllers_.end(*entry->controller, Errc::command_not_finite);
-    emit(ManagerEvent::Kind::controller_failed, *entry->controller, Errc::command_not_finite);
-    fall_back(*entry, Errc::group_failed);
-  }
-}
-
-void Manager::move(Joint& joint) noexcept {
-  if (joint.driven_ && !obey(joint)) {
-    joint.driven_ = false;
-    blame(joint.owner_);
-  }
-  if (joint.driven_) {
-    joint.stop_.end();
+void Manager::move(JointRecord& joint) noexcept {
+  if (joint.driven && supervisor_.holds(joint.index) && !joint.prepares && joint.changes_until == 0) {
+    joint.stop.end();
+    joint.was_driven = true;
+    obey(joint);
   } else {
-    if (joint.was_driven_) begin_rest(joint);
-    if (joint.stop_.moving()) joint.stop_.step(joint.reference_, joint.limits_, robot_.period);
+    if (joint.driven || joint.was_driven) release(joint);
+    if (joint.stop.moving()) joint.stop.step(joint.reference, joint.limits, robot_.period);
+    joint.wanted.motion = {joint.reference.position, 0, 0};
   }
-  joint.was_driven_ = joint.driven_;
-  // No drive holds the joint: its reference follows the measured position, so switching on causes no jump.
-  if (!supervisor_.holds(joint.index_) && joint.feedback_->heard)
-    joint.reference_ = {joint.feedback_->position, 0, 0};
+  follow_unpowered(joint);
 }
 
-/// Takes over the command within the joint's limits. Returns false if it is not finite.
-bool Manager::obey(Joint& joint) noexcept {
-  const Joint::Wanted& wanted = joint.wanted_;
-  MotionState& reference = joint.reference_;
-  if (!std::isfinite(wanted.effort) || !trajectory::is_in_domain(wanted.motion)) return false;
-  joint.sent_mode_ = joint.mode_;
-  joint.effort_ = std::clamp(wanted.effort, -joint.limits_.effort, joint.limits_.effort);
-  if (joint.mode_ == CommandMode::effort) {
-    reference = {joint.feedback_->position, joint.feedback_->velocity, 0};
-    if (joint.limiter_) joint.effort_ = joint.limiter_->effort(wanted.effort, reference).value;
-    return true;
+/// If no drive holds the joint, its reference follows the measured position, so switching on causes no jump.
+void Manager::follow_unpowered(JointRecord& joint) noexcept {
+  if (supervisor_.holds(joint.index)) return;
+  if (joint.driven) release(joint);
+  if (!joint.feedback->heard) return;
+  joint.reference = {joint.feedback->position, 0, 0};
+  joint.stop.end();
+}
+
+/// Takes over the command within the joint's limits.
+void Manager::obey(JointRecord& joint) noexcept {
+  const JointRecord::Wanted& wanted = joint.wanted;
+  MotionState& reference = joint.reference;
+  joint.sent_mode = joint.mode;
+  joint.effort = std::clamp(wanted.effort, -joint.limits.effort, joint.limits.effort);
+  if (joint.mode == CommandMode::effort) {
+    reference = {joint.feedback->position, joint.feedback->velocity, 0};
+    if (joint.limiter) joint.effort = joint.limiter->effort(wanted.effort, reference).value;
+    return;
   }
-  if (joint.limiter_ && !joint.trusted_) return limit(joint, wanted.motion);
-  const bool by_velocity = joint.mode_ == CommandMode::velocity;
-  MotionState motion = within_rates(wanted.motion, joint.limits_);
-  if (by_velocity) motion.position = joint.feedback_->position;
-  const bool fits = by_velocity ? can_brake(motion, joint.limits_)
-                                : is_near(motion.position, reference.position, joint.limits_, period_);
-  if (!fits && joint.limiter_) return limit(joint, motion);
+  if (joint.limiter && !joint.trusted) return limit(joint, wanted.motion);
+  const bool by_velocity = joint.mode == CommandMode::velocity;
+  MotionState motion = within_rates(wanted.motion, joint.limits);
+  if (by_velocity) motion.position = joint.feedback->position;
+  const bool fits = by_velocity ? can_brake(motion, joint.limits)
+                                : is_near(motion.position, reference.position, joint.limits, period_);
+  if (!fits && joint.limiter) return limit(joint, motion);
   if (!fits && by_velocity) motion.velocity = 0;
   if (!fits && !by_velocity)
-    motion.position = nearest(motion.position, reference.position, joint.limits_, period_);
+    motion.position = nearest(motion.position, reference.position, joint.limits, period_);
   reference = motion;
-  return true;
 }
 
-/// Leads the reference toward a command within all limits. Returns false if the reference is not finite.
-bool Manager::limit(Joint& joint, const MotionState& wanted) noexcept {
+/// Leads the reference toward a command within all limits.
+void Manager::limit(JointRecord& joint, const MotionState& wanted) noexcept {
   // The limiter goes on from what was sent. A joint in velocity mode is where it was measured.
-  if (!joint.limiter_->reset(joint.reference_)) return false;
-  joint.reference_ =
-      (joint.mode_ == CommandMode::velocity ? joint.limiter_->toward_velocity(wanted.velocity, period_)
-                                            : joint.limiter_->follow(wanted, period_))
+  if (!joint.limiter->reset(joint.reference)) return;
+  joint.reference =
+      (joint.mode == CommandMode::velocity ? joint.limiter->toward_velocity(wanted.velocity, period_)
+                                           : joint.limiter->follow(wanted, period_))
           .value;
-  return true;
-}
-
-/// The joint has no command any more: it comes to rest from the reference that was sent last.
-void Manager::begin_rest(Joint& joint) noexcept {
-  joint.effort_ = 0;
-  if (joint.sent_mode_ == CommandMode::effort) joint.sent_mode_ = CommandMode::position;
-  joint.stop_.begin(joint.reference_, joint.limits_);
-}
-
-void Manager::blame(std::uint16_t owner) noexcept {
-  if (owner == nobody) return;
-  by_number_[owner]->blamed = true;
-  has_blame_ = true;
 }
 
 void Manager::protect_commands() noexcept {
   for (CommandCell& cell : cells_) {
-    if (cell.value == nullptr) continue;
-    if (*cell.driven) {
-      if (std::isfinite(*cell.value)) {
-        cell.last = *cell.value;
-        continue;
-      }
-      *cell.value = cell.last;
-      *cell.driven = false;
-      blame(cell.owner);
-    }
-    if (cell.safe == SafeValue::hold || *cell.value == 0) continue;
+    if (cell.value == nullptr || *cell.driven || cell.safe == SafeValue::hold || *cell.value == 0) continue;
     const double step =
         cell.safe == SafeValue::zero ? std::numeric_limits<double>::infinity() : cell.rate * period_;
     *cell.value = std::abs(*cell.value) <= step ? 0 : *cell.value - std::copysign(step, *cell.value);
@@ -538,15 +555,15 @@ void Manager::protect_commands() noexcept {
 void Manager::write() noexcept {
   rt::traced(tracer_, steps_.write, [this] {
     const bool clears = supervisor_.clears_faults();
-    for (const Joint& joint : joints_) {
-      const MotionState& reference = joint.reference_;
-      commands_[joint.index_] = {reference.position,
-                                 reference.velocity,
-                                 reference.acceleration,
-                                 supervisor_.powers(joint.index_),
-                                 clears,
-                                 joint.sent_mode_,
-                                 joint.effort_};
+    for (const JointRecord& joint : joints_) {
+      const MotionState& reference = joint.reference;
+      commands_[joint.index] = {reference.position,
+                                reference.velocity,
+                                reference.acceleration,
+                                supervisor_.powers(joint.index),
+                                clears,
+                                joint.sent_mode,
+                                joint.effort};
     }
     device_context_.state_update();
   });

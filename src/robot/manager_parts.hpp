@@ -14,19 +14,11 @@ namespace takt::robot {
 
 /// A controller in the manager.
 struct Manager::Entry {
-  /// The claim of one joint, from all interfaces that the controller claims of it.
-  struct JointClaim {
-    std::size_t joint = 0;
-    CommandMode mode{};
-    ClaimKind kind{};
-  };
-
   std::shared_ptr<Controller> controller;
   ControllerConfig config;
   ControllerNeeds needs;
   std::uint16_t number = nobody;
 
-  std::vector<JointClaim> joints;
   std::vector<std::size_t> cells;    ///< indices of the claimed commands that are no joint's
   std::vector<std::size_t> devices;  ///< indices of the devices that it uses
   std::vector<Entry*> followers;     ///< controllers whose inputs it commands
@@ -36,8 +28,28 @@ struct Manager::Entry {
   /// It is active, or will be once the robot is ready. Only Manager::want() writes it, in the cycle.
   std::atomic<bool> wanted{false};
   std::size_t place = 0;  ///< the cycle's: in running_
-  bool in_chain = false;  ///< the cycle's: scratch of end_chain()
-  bool blamed = false;    ///< the cycle's: it commanded NaN or infinity
+  Origin origin{};        ///< the cycle's: who wanted it
+  std::uint64_t starts_by =
+      0;  ///< the cycle's: the manager's cycle until which it waits to start; 0: it does not
+  std::uint64_t tried_at = 0;  ///< the cycle's: the manager's cycle of its last attempt to start
+  std::uint64_t ended_at = 0;  ///< the cycle's: the manager's cycle in which it ended after step 4
+  bool displaces = false;      ///< the cycle's: whoever owns what it needs ends when it starts
+  bool falls_back = false;     ///< the cycle's: it failed, or lost a device
+  bool marked = false;         ///< the cycle's: scratch of mark_chains()
+};
+
+/// Who wanted a controller to run.
+enum class Manager::Origin : std::uint8_t {
+  user,          ///< whose switch was checked for conflicts
+  fallback,      ///< of a failure: it goes before whoever owns what it needs
+  stop_fallback  ///< of a controller that a stop suspended: it gives way once the robot is ready
+};
+
+/// The outcome of an attempt to start controllers.
+struct Manager::Launch {
+  ModeProgress progress = ModeProgress::done;
+  Error error{};                   ///< if it failed
+  const Entry* culprit = nullptr;  ///< the controller that refused; null: none
 };
 
 /// A switch while it is applied. It outlives a caller that gives up.
@@ -46,10 +58,10 @@ struct Manager::SwitchJob {
   std::vector<Entry*> start;  ///< followers first
   std::vector<ModeChange> changes;
   Duration timeout{};
-  std::uint64_t wishes = 0;    ///< Manager::wishes_ at the plan
+  std::uint64_t wishes = 0;    ///< Manager::wishes_ at the plan, then after the stops
   std::uint64_t deadline = 0;  ///< the manager's cycle
   Error error;
-  Controller* culprit = nullptr;
+  const Controller* culprit = nullptr;
   std::atomic<bool> done{false};
 };
 

@@ -1,6 +1,7 @@
 // Switches: the plan outside the cycle, and its application inside.
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -10,6 +11,9 @@
 
 namespace takt::robot {
 namespace {
+
+/// For a change of modes that no switch asked for.
+constexpr Duration patience = std::chrono::seconds(1);
 
 template <class T>
 [[nodiscard]] bool contains(const std::vector<T>& list, const T& item) noexcept {
@@ -100,16 +104,9 @@ SetupResult<void> Manager::name_all(const SwitchRequest& request, SwitchJob& job
 
 /// What two controllers both claim for themselves, if anything.
 std::optional<std::string> Manager::conflict(const Entry& owner, const Entry& claimant) const {
-  for (const auto& mine : claimant.joints) {
-    if (mine.kind == ClaimKind::lending) continue;
-    const auto theirs = std::ranges::find(owner.joints, mine.joint, &Entry::JointClaim::joint);
-    if (theirs == owner.joints.end() || theirs->kind == ClaimKind::lending) continue;
-    if (options_.claims == ClaimPolicy::per_joint) return joints_[mine.joint].name();
-    for (const auto& a : claimant.needs.joints) {
-      for (const auto& b : owner.needs.joints) {
-        if (a.joint == mine.joint && b.joint == mine.joint && a.mode == b.mode && a.sets_mode == b.sets_mode)
-          return joints_[mine.joint].name();
-      }
+  for (const Joint& mine : claimant.controller->joints_) {
+    for (const Joint& theirs : owner.controller->joints_) {
+      if (mine.record_ == theirs.record_ && excludes(mine, theirs)) return mine.name();
     }
   }
   for (const std::size_t cell : claimant.cells) {
@@ -179,18 +176,18 @@ SetupResult<void> Manager::prepare_devices(SwitchJob& job) {
       return fail(Errc::device_lost, entry->controller->name() + " uses the device " +
                                          devices_[device].device->name() + ", which is not active");
     }
-    for (const auto& claim : entry->joints) {
-      const JointDescription& joint = robot_.joints[claim.joint];
+    for (const Joint& claim : entry->controller->joints_) {
+      const JointDescription& joint = robot_.joints[claim.index()];
+      const CommandMode mode = Joint::mode_of(claim.parts_);
       const DriveProtocol* protocol =
           joint.bus < robot_.buses.size() ? robot_.buses[joint.bus].protocol : nullptr;
-      if (protocol != nullptr && !protocol->takes(joint, claim.mode)) {
-        return fail(Errc::device_refuses, entry->controller->name() + " commands " + joint.name + " by " +
-                                              std::string(to_string(claim.mode)) +
-                                              ", and its drive takes positions only");
-      }
-      job.changes.push_back({claim.joint, claim.mode});
+      if (protocol == nullptr || protocol->takes(joint, mode)) continue;
+      return fail(Errc::device_refuses, entry->controller->name() + " commands " + joint.name + " by " +
+                                            std::string(to_string(mode)) +
+                                            ", and its drive takes positions only");
     }
   }
+  job.changes = planned_changes(job);
   for (const DeviceRow& row : devices_) {
     std::vector<ModeChange> its;
     std::ranges::copy_if(job.changes, std::back_inserter(its),
@@ -202,6 +199,35 @@ SetupResult<void> Manager::prepare_devices(SwitchJob& job) {
   return {};
 }
 
+/// The modes of all joints that those who start will own.
+std::vector<ModeChange> Manager::planned_changes(const SwitchJob& job) const {
+  std::vector<unsigned> owned(joints_.size());    // parts of exclusive claims
+  std::vector<unsigned> lending(joints_.size());  // parts of the first lending claim
+  std::vector<bool> starts(joints_.size());
+  std::vector<bool> lends(joints_.size());
+  const auto add = [&](const Entry& entry, bool is_new) {
+    for (const Joint& claim : entry.controller->joints_) {
+      const std::size_t joint = claim.index();
+      const bool is_exclusive = claim.kind_ == ClaimKind::exclusive;
+      if (is_new && is_exclusive) starts[joint] = true;
+      if (is_new && !is_exclusive && lending[joint] == 0) lends[joint] = true;
+      if (is_exclusive) owned[joint] |= claim.parts_;
+      if (!is_exclusive && lending[joint] == 0) lending[joint] = claim.parts_;
+    }
+  };
+  for (const auto& entry : entries_) {
+    if (entry->wanted.load(std::memory_order_relaxed) && !contains(job.stop, entry.get())) add(*entry, false);
+  }
+  for (const Entry* entry : job.start) add(*entry, true);
+  std::vector<ModeChange> changes;
+  for (std::size_t joint = 0; joint < joints_.size(); ++joint) {
+    const unsigned parts = owned[joint] != 0 ? owned[joint] : lending[joint];
+    if (starts[joint] || (lends[joint] && owned[joint] == 0))
+      changes.push_back({joint, Joint::mode_of(parts)});
+  }
+  return changes;
+}
+
 // ---- its application, in the cycle ----
 
 /// Stops what is to stop, and begins the change of modes. Nothing is changed if the plan does not fit any
@@ -210,16 +236,20 @@ Status Manager::begin_switch(SwitchJob& job) noexcept {
   // relaxed: the count is of this thread.
   if (pending_ != nullptr || job.wishes != wishes_.load(std::memory_order_relaxed))
     return fail(Errc::changed_meanwhile);
+  for (Entry* entry : running_) {
+    if (entry->origin == Origin::fallback) entry->origin = Origin::user;  // the plan knew it
+  }
   for (Entry* entry : job.stop) {
     deactivate(*entry);
-    want(*entry, false);
+    want(*entry, false, Origin::user);
   }
+  job.wishes = wishes_.load(std::memory_order_relaxed);
   if (suspended_) {
-    for (Entry* entry : job.start) want(*entry, true);
+    for (Entry* entry : job.start) want(*entry, true, Origin::user);
     job.done.store(true, std::memory_order_release);
     return {};
   }
-  job.deadline = cycle_ + static_cast<std::uint64_t>(std::max<Duration::rep>(job.timeout / robot_.period, 1));
+  job.deadline = deadline_after(job.timeout);
   pending_ = &job;
   continue_switch();
   return {};
@@ -228,58 +258,254 @@ Status Manager::begin_switch(SwitchJob& job) noexcept {
 /// Asks the devices until the modes have changed. Then all controllers start in this cycle.
 void Manager::continue_switch() noexcept {
   SwitchJob& job = *pending_;
-  const ModeProgress progress = suspended_ ? ModeProgress::failed : perform(job);
-  if (progress == ModeProgress::ongoing && cycle_ < job.deadline) return;
+  Launch outcome{ModeProgress::failed, Errc::changed_meanwhile};
+  if (!suspended_ && job.wishes == wishes_.load(std::memory_order_relaxed))
+    outcome = launch(job.start, job.changes, job.deadline);
+  if (outcome.progress == ModeProgress::ongoing) return;
   pending_ = nullptr;
-  if (progress == ModeProgress::done) return finish_switch(job);
-  job.error = suspended_                         ? Errc::changed_meanwhile
-              : progress == ModeProgress::failed ? Errc::device_refuses
-                                                 : Errc::switch_timed_out;
-  undo(job, 0);
+  if (outcome.progress == ModeProgress::failed) {
+    job.error = outcome.error;
+    if (outcome.culprit != nullptr) job.culprit = outcome.culprit->controller.get();
+    return undo(job);
+  }
+  for (Entry* entry : job.start) {
+    take(*entry);
+    want(*entry, true, Origin::user);
+  }
+  job.done.store(true, std::memory_order_release);
 }
 
-void Manager::finish_switch(SwitchJob& job) noexcept {
-  for (std::size_t i = 0; i < job.start.size(); ++i) {
-    Entry& entry = *job.start[i];
-    if (const Status status = activate(entry); !status) {
-      job.error = status.error();
-      job.culprit = entry.controller.get();
-      return undo(job, i);
+/// Returns to the controllers from before the switch.
+void Manager::undo(SwitchJob& job) noexcept {
+  for (const ModeChange& change : job.changes) joints_[change.joint].prepares = false;
+  for (Entry* entry : job.stop) {
+    want(*entry, true, Origin::user);
+    if (!suspended_) wait_to_start(*entry);
+  }
+  start_waiting();
+  job.done.store(true, std::memory_order_release);
+}
+
+// ---- starts, in the cycle ----
+
+std::uint64_t Manager::deadline_after(Duration timeout) const noexcept {
+  return cycle_ + static_cast<std::uint64_t>(std::max<Duration::rep>(timeout / robot_.period, 1));
+}
+
+/// Lets the devices change the modes, then activates the controllers in their order: all, or none. They own
+/// nothing yet.
+Manager::Launch Manager::launch(std::span<Entry* const> list, std::span<const ModeChange> changes,
+                                std::uint64_t deadline) noexcept {
+  const auto lost = std::ranges::find_if(list, [&](const Entry* entry) { return !has_devices(*entry); });
+  const bool has_all = lost == list.end();
+  const ModeProgress progress = has_all ? perform(changes) : ModeProgress::failed;
+  const bool waits = progress == ModeProgress::ongoing && cycle_ < deadline;
+  for (const ModeChange& change : changes) {
+    JointRecord& joint = joints_[change.joint];
+    joint.prepares = waits;
+    check_mode(joint);
+  }
+  if (waits) return {ModeProgress::ongoing};
+  if (!has_all) return {ModeProgress::failed, Errc::device_lost, *lost};
+  if (progress != ModeProgress::done) {
+    const bool refused = progress == ModeProgress::failed;
+    return {ModeProgress::failed, refused ? Errc::device_refuses : Errc::switch_timed_out};
+  }
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Status status = controllers_.lead(*list[i]->controller, component::Transition::activate);
+    if (status) continue;
+    const Entry* culprit = list[i];
+    while (i-- > 0) (void)controllers_.lead(*list[i]->controller, component::Transition::deactivate);
+    return {ModeProgress::failed, status.error(), culprit};
+  }
+  return {};
+}
+
+void Manager::wait_to_start(Entry& entry) noexcept {
+  entry.starts_by = deadline_after(patience);
+  any_waits_ = true;
+}
+
+/// Attempts to start all that wait, chain by chain.
+void Manager::start_waiting() noexcept {
+  if (!std::exchange(any_waits_, false)) return;
+  for (std::size_t i = running_.size(); i-- > 0;) {
+    Entry& first = *running_[i];
+    if (first.starts_by == 0) continue;
+    any_waits_ = any_waits_ || first.tried_at == cycle_;
+    if (first.tried_at == cycle_) continue;
+    chain_.assign(1, &first);
+    first.marked = true;
+    mark_chains();
+    starting_.clear();
+    for (Entry* entry : chain_) {
+      entry->marked = false;
+      if (entry->starts_by != 0) starting_.push_back(entry);
     }
-    want(entry, true);
+    std::ranges::sort(starting_, std::greater<>{}, &Entry::place);  // followers first
+    attempt_to_start();
   }
-  job.done.store(true, std::memory_order_release);
 }
 
-/// Returns to the controllers from before the switch. `started`: of its starts, those that are active.
-void Manager::undo(SwitchJob& job, std::size_t started) noexcept {
-  while (started-- > 0) {
-    deactivate(*job.start[started]);
-    want(*job.start[started], false);
+/// Starts the controllers in `starting_`: all, or none. Whoever is in the way ends, if they start.
+void Manager::attempt_to_start() noexcept {
+  Launch outcome{ModeProgress::failed, mark_in_way()};
+  if (outcome.error.room == Room::none) {
+    collect_changes();
+    outcome = launch(starting_, changes_, starting_.front()->starts_by);
   }
-  for (std::size_t i = job.stop.size(); i-- > 0;) {
-    Entry& entry = *job.stop[i];
-    want(entry, true);
-    if (suspended_) continue;
-    const Status back = activate(entry);
-    if (back) continue;
-    want(entry, false);
-    emit(ManagerEvent::Kind::activation_failed, *entry.controller, back.error());
+  if (outcome.progress != ModeProgress::done) {
+    for (Entry* entry : chain_) entry->marked = false;
   }
-  job.done.store(true, std::memory_order_release);
+  if (outcome.progress == ModeProgress::ongoing) {
+    any_waits_ = true;
+    for (Entry* entry : starting_) entry->tried_at = cycle_;
+    return;
+  }
+  const bool done = outcome.progress == ModeProgress::done;
+  if (done) end_marked(Errc::claimed);
+  for (Entry* entry : starting_) {
+    const Controller& controller = *entry->controller;
+    if (done) {
+      take(*entry);
+      if (entry->displaces) emit(ManagerEvent::Kind::fallback_started, controller);
+      entry->displaces = false;
+      entry->starts_by = 0;
+      continue;
+    }
+    give_back(*entry);
+    want(*entry, false, Origin::user);
+    const bool is_cause = outcome.culprit == nullptr || outcome.culprit == entry;
+    emit(is_cause ? ManagerEvent::Kind::activation_failed : ManagerEvent::Kind::controller_ended, controller,
+         is_cause ? outcome.error : Error(Errc::group_failed));
+  }
 }
 
-ModeProgress Manager::perform(const SwitchJob& job) noexcept {
+/// Lists in `chain_` the chains of all that own what `starting_` claims and that would end for it. Errors: claimed, by
+/// somebody who does not end; chain_incomplete.
+Error Manager::mark_in_way() noexcept {
+  chain_.clear();
+  bool is_free = true;
+  for (const Entry* entry : starting_) {
+    const auto meet = [&](std::uint16_t number) {
+      Entry& owner = *by_number_[number];
+      const bool ends = entry->displaces || owner.origin == Origin::stop_fallback;
+      if (ends && !std::exchange(owner.marked, true)) chain_.push_back(&owner);
+      // A user's switch has compared all others.
+      is_free = is_free && (owner.marked || owner.origin == Origin::user);
+    };
+    for (const Joint& mine : entry->controller->joints_) {
+      for (const Joint* theirs = mine.record_->claims; theirs != nullptr; theirs = theirs->next_) {
+        if (excludes(mine, *theirs)) meet(theirs->number_);
+      }
+    }
+    for (const std::size_t cell : entry->cells) {
+      if (cells_[cell].owner != nobody) meet(cells_[cell].owner);
+    }
+  }
+  mark_chains();
+  if (!is_free) return Errc::claimed;
+  const auto goes_on = [&](Entry* follower) { return is_active(*follower) || contains(starting_, follower); };
+  const auto is_whole = [&](const Entry* entry) {
+    return !entry->marked && std::ranges::all_of(entry->followers, goes_on);
+  };
+  return std::ranges::all_of(starting_, is_whole) ? Error{} : Error(Errc::chain_incomplete);
+}
+
+/// Whether both claim the same for themselves.
+bool Manager::excludes(const Joint& mine, const Joint& theirs) const noexcept {
+  return mine.kind_ == ClaimKind::exclusive && theirs.kind_ == ClaimKind::exclusive &&
+         (options_.claims == ClaimPolicy::per_joint || (mine.parts_ & theirs.parts_) != 0);
+}
+
+/// The modes of the joints that `starting_` claims, once all that wait have started and those who are marked
+/// have ended. So two that share a joint ask for the same mode.
+void Manager::collect_changes() noexcept {
+  constexpr unsigned listed = 128, gets_owner = 64;
+  const auto add = [](JointRecord& joint, unsigned bits) {
+    joint.plan = static_cast<std::uint8_t>(joint.plan | bits);
+  };
+  changes_.clear();
+  for (const Entry* entry : starting_) {
+    for (const Joint& claim : entry->controller->joints_) {
+      JointRecord& joint = *claim.record_;
+      if (joint.plan == 0) changes_.push_back({joint.index, CommandMode::position});
+      add(joint, listed);
+      for (const Joint* other = joint.claims; other != nullptr; other = other->next_) {
+        if (other->kind_ == ClaimKind::exclusive && !by_number_[other->number_]->marked)
+          add(joint, other->parts_);
+      }
+    }
+  }
+  for (const ClaimKind kind : {ClaimKind::exclusive, ClaimKind::lending}) {
+    for (std::size_t i = running_.size(); i-- > 0;) {
+      if (running_[i]->starts_by == 0) continue;
+      const bool starts = contains(starting_, running_[i]);
+      for (const Joint& claim : running_[i]->controller->joints_) {
+        JointRecord& joint = *claim.record_;
+        const bool is_free = joint.plan == listed && joint.claims == nullptr;
+        if (claim.kind_ != kind || joint.plan == 0 || (kind == ClaimKind::lending && !is_free)) continue;
+        add(joint, claim.parts_ | (starts ? gets_owner : 0U));
+      }
+    }
+  }
+  std::erase_if(changes_, [&](ModeChange& change) {
+    JointRecord& joint = joints_[change.joint];
+    const unsigned plan = std::exchange(joint.plan, std::uint8_t{0});
+    change.mode = Joint::mode_of(plan);
+    const bool is_ready = joint.claims != nullptr && change.mode == joint.device && !joint.is_changing;
+    return (plan & gets_owner) == 0 || is_ready;
+  });
+}
+
+// ---- modes, in the cycle ----
+
+ModeProgress Manager::perform(std::span<const ModeChange> changes) noexcept {
   ModeProgress all = ModeProgress::done;
   for (const DeviceRow& row : devices_) {
-    const bool concerned = std::ranges::any_of(
-        job.changes, [&](const ModeChange& change) { return row.device->drives(change.joint); });
-    if (!concerned) continue;
-    const ModeProgress progress = row.device->perform(job.changes);
-    if (progress == ModeProgress::failed) return progress;
-    if (progress == ModeProgress::ongoing) all = progress;
+    its_changes_.clear();
+    for (const ModeChange& change : changes) {
+      if (row.device->drives(change.joint)) its_changes_.push_back(change);
+    }
+    if (its_changes_.empty() || all == ModeProgress::failed) continue;
+    const ModeProgress progress = row.device->perform(its_changes_);
+    if (progress != ModeProgress::done) all = progress;
+  }
+  for (const ModeChange& change : changes) {
+    JointRecord& joint = joints_[change.joint];
+    joint.device = change.mode;
+    joint.is_changing = all != ModeProgress::done;
   }
   return all;
+}
+
+/// Whether the device of a joint has to follow its owners: one of them has ended, or a borrower.
+void Manager::check_mode(JointRecord& joint) noexcept {
+  const bool follows = joint.claims != nullptr && (joint.mode != joint.device || joint.is_changing);
+  joint.changes_until = follows ? deadline_after(patience) : 0;
+  modes_change_ = modes_change_ || follows;
+}
+
+/// Lets the devices of such joints change the mode. If one refuses, the owners end.
+void Manager::change_modes() noexcept {
+  if (!std::exchange(modes_change_, false)) return;
+  for (JointRecord& joint : joints_) {
+    if (joint.changes_until == 0) continue;
+    const ModeChange change{joint.index, joint.mode};
+    const ModeProgress progress = joint.prepares ? ModeProgress::ongoing : perform({&change, 1});
+    if (progress == ModeProgress::ongoing && cycle_ < joint.changes_until) {
+      modes_change_ = true;
+      continue;
+    }
+    joint.changes_until = 0;
+    if (progress == ModeProgress::done) continue;
+    const bool refused = progress == ModeProgress::failed;
+    for (const Joint* claim = joint.claims; claim != nullptr; claim = claim->next_) {
+      if (!claim->gate_.open) continue;
+      (void)controllers_.end(*claim->controller_, refused ? Errc::device_refuses : Errc::switch_timed_out);
+    }
+  }
+  settle_failures();
 }
 
 }  // namespace takt::robot

@@ -155,11 +155,11 @@ class Managed {
     if (command.clear_fault) joint.fault = 0;
     joint.drive = command.want_power ? DriveState::ready : DriveState::off;
     joint.mode = command.mode;
+    joint.velocity = command.want_power ? command.velocity : 0;
+    joint.effort = command.want_power ? command.effort : 0;
     if (!command.want_power) return;
-    joint.velocity = command.velocity;
-    joint.effort = command.effort;
     if (command.mode == CommandMode::position) joint.position = command.position;
-    if (command.mode == CommandMode::velocity) joint.position += command.velocity * to_seconds(robot.period);
+    if (command.mode != CommandMode::position) joint.position += command.velocity * to_seconds(robot.period);
   }
 };
 

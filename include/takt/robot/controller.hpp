@@ -29,7 +29,7 @@
 //
 // Order of the calls: the constructor, parameters, on_configure(), then on_activate(), on_execute() and
 // on_deactivate() in the cycle. At on_activate(), the controller takes its setpoint from the measured state.
-// The callbacks of the cycle are real-time safe. An error of on_execute() ends the controller, and its
+// Its commands count from its first on_execute() until it ends. The callbacks of the cycle are real-time safe. An error of on_execute() ends the controller, and its
 // fallback begins in the same cycle. Errc::finished is no failure: the controller becomes inactive.
 #pragma once
 
@@ -58,21 +58,8 @@ namespace takt::robot {
 class Controller;
 class Manager;
 
-/// Whether a claim excludes other controllers.
-enum class ClaimKind : std::uint8_t {
-  exclusive,  ///< no other controller commands it while this one is active
-  lending,    ///< a controller with an exclusive claim may borrow the joint; it comes back afterwards
-};
-
 /// The needs of a controller, as it stated them. Set-up only.
 struct ControllerNeeds {
-  struct JointClaim {
-    std::size_t joint = 0;
-    CommandMode mode{};
-    bool sets_mode = false;
-    ClaimKind kind{};
-  };
-  std::vector<JointClaim> joints;
   std::vector<std::string> commands;                    ///< names of claimed interfaces that are no joint's
   std::vector<std::string> states;                      ///< names, for people
   std::vector<const component::Component*> reads_from;  ///< devices and controllers
@@ -132,6 +119,7 @@ class Resources {
   }
 
  private:
+  [[nodiscard]] Joint& claim_part(std::size_t joint, std::uint8_t part, ClaimKind kind);
   [[nodiscard]] SetupResult<const void*> find_struct(std::string_view name, std::string_view schema);
   [[nodiscard]] SetupResult<void> add_struct(std::string_view name, std::string_view schema,
                                              const void* value);
@@ -157,9 +145,10 @@ class Controller : public component::Component {
   /// brake inside its range, are limited as those of any other controller.
   [[nodiscard]] virtual bool keeps_limits() const noexcept { return false; }
   /// Whether it goes on while the robot stops and is stopped: for joints that must not go limp. Others are
-  /// deactivated, and activated again once the robot is ready.
+  /// deactivated, and activated again once the robot is ready; so is one whose follower does not go on.
   [[nodiscard]] virtual bool works_in_stop() const noexcept { return false; }
-  /// Another controller borrows or returns a joint with a lending claim. In the cycle; real-time safe.
+  /// Another controller borrows or returns a joint with a lending claim. In the cycle; real-time safe. After
+  /// on_activate(), if the joint is in use then.
   virtual void on_lent(std::size_t /*joint*/) noexcept {}
   virtual void on_returned(std::size_t /*joint*/) noexcept {}
 
@@ -174,8 +163,11 @@ class Controller : public component::Component {
     double value = 0;
     bool driven = false;
   };
-  std::deque<InputCell> inputs_;    ///< addresses stay
-  Resources* resources_ = nullptr;  ///< the manager's, while it initializes
+  std::deque<InputCell> inputs_;            ///< addresses stay
+  std::deque<Joint> joints_;                ///< its claims; addresses stay
+  bool refused_ = false;                    ///< it commanded NaN or infinity
+  CommandGate gate_{.refused = &refused_};  ///< of its commands that are no joint's
+  Resources* resources_ = nullptr;          ///< the manager's, while it initializes
 };
 
 }  // namespace takt::robot

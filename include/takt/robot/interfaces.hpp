@@ -10,6 +10,7 @@
 // Declarations and Resources (device.hpp, controller.hpp).
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -42,19 +43,40 @@ class StateHandle {
   const double* value_ = nullptr;
 };
 
+/// The door for the commands of one controller. Its manager opens it while the controller owns what it
+/// commands.
+struct CommandGate {
+  bool open = false;
+  bool passed = false;      ///< a command has passed since it was opened
+  bool* refused = nullptr;  ///< set by a command that is NaN or infinite: the manager ends the controller
+
+  /// Whether a command passes. Real-time safe.
+  [[nodiscard]] bool admits(bool is_finite) noexcept {
+    if (!open) return false;
+    (is_finite ? passed : *refused) = true;
+    return is_finite;
+  }
+};
+
 /// A number that its owner writes. A value stays until the next one. Real-time safe.
 class CommandHandle {
  public:
   CommandHandle() = default;
-  /// `driven`: set by each write.
-  CommandHandle(double* value, bool* driven) noexcept : value_(value), driven_(driven) {}
-  /// Commands a value, in the interface's unit. The manager ends a controller that commands NaN or infinity.
+  /// `driven`: set by each write. `largest`: magnitude above which a value counts as infinite.
+  CommandHandle(double* value, bool* driven, CommandGate& gate,
+                double largest = std::numeric_limits<double>::max()) noexcept
+      : value_(value), driven_(driven), gate_(&gate), largest_(largest) {}
+  /// Commands a value, in the interface's unit. NaN and infinity are rejected, and end the controller in this
+  /// cycle. A controller that does not own the interface commands nothing.
   void set(double value) noexcept {
+    if (!gate_->admits(std::abs(value) <= largest_)) return;
     *value_ = value;
     *driven_ = true;
   }
   /// Ends the command: the interface gets its safe value.
-  void release() noexcept { *driven_ = false; }
+  void release() noexcept {
+    if (gate_->open) *driven_ = false;
+  }
   /// The present value.
   [[nodiscard]] double get() const noexcept { return *value_; }
   /// Whether the interface was found.
@@ -63,6 +85,8 @@ class CommandHandle {
  private:
   double* value_ = nullptr;
   bool* driven_ = nullptr;
+  CommandGate* gate_ = nullptr;
+  double largest_ = 0;
 };
 
 /// An input of a controller, which another controller may command. Real-time safe.
@@ -143,8 +167,7 @@ class InterfaceTable {
     SafeValue safe = SafeValue::hold;
     double rate = 0;  ///< of ramp_to_zero, 1/s
     std::size_t joint = no_joint;
-    CommandMode mode{};      ///< of a joint's interface
-    bool sets_mode = false;  ///< a joint's position, velocity or effort; not its acceleration
+    std::uint8_t part = 0;  ///< of a joint's command (joint.hpp)
   };
   /// A struct to read.
   struct StructRow {

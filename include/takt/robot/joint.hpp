@@ -4,11 +4,13 @@
 //     joint.release();                                    // the manager brings it to rest and holds it
 //
 // The manager owns the joints (manager.hpp). A controller gets those that it claims (controller.hpp). A
-// command stays until the next one. The functions are real-time safe; only the joint's owner commands it, in
-// the manager's thread.
+// command stays until the next one, or until its owner ends, its drive loses its power or gets another mode.
+// The functions are real-time safe, in the manager's thread. The commands of others than the joint's owner
+// are dropped.
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -21,6 +23,8 @@
 #include "takt/control/joint_stop.hpp"
 #include "takt/core/joint.hpp"
 #include "takt/robot/hardware.hpp"
+#include "takt/robot/interfaces.hpp"
+#include "takt/trajectory/domain.hpp"
 
 namespace takt::robot {
 
@@ -34,82 +38,135 @@ inline constexpr std::uint16_t nobody = std::numeric_limits<std::uint16_t>::max(
   return index < names.size() ? names[index] : std::string_view();
 }
 
-/// One joint under a manager.
-class Joint {
- public:
-  /// `feedback` is the manager's, and outlives the joint.
-  Joint(std::string name, std::size_t index, const JointLimits& limits, const JointFeedback& feedback)
-      : name_(std::move(name)), index_(index), limits_(limits), feedback_(&feedback) {
-    if (const auto limiter = control::JointLimiter::make(limits)) limiter_ = *limiter;
-  }
+/// Whether a claim excludes other controllers.
+enum class ClaimKind : std::uint8_t {
+  exclusive,  ///< no other controller commands it while this one is active
+  lending,    ///< a controller with an exclusive claim may borrow the joint; it comes back afterwards
+};
 
-  /// The name in the description.
-  [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  /// The index in the description.
-  [[nodiscard]] std::size_t index() const noexcept { return index_; }
-  /// The limits in the description.
-  [[nodiscard]] const JointLimits& limits() const noexcept { return limits_; }
-  /// What its drive reported last.
-  [[nodiscard]] const JointFeedback& feedback() const noexcept { return *feedback_; }
-  /// The reference that was sent last, after all limits. In the modes velocity and effort, its position is
-  /// the measured one.
-  [[nodiscard]] const MotionState& reference() const noexcept { return reference_; }
-  /// The mode in which its owner commands it. CommandMode::position without an owner.
-  [[nodiscard]] CommandMode mode() const noexcept { return mode_; }
+class Controller;
+class Joint;
 
-  /// Commands a position, with velocity and acceleration as feed-forward: in CommandMode::position.
-  void follow(const MotionState& motion) noexcept {
-    wanted_.motion = motion;
-    driven_ = true;
-  }
-  /// Commands a velocity, rad/s or m/s: in CommandMode::velocity.
-  void set_velocity(double velocity) noexcept {
-    wanted_.motion.velocity = velocity;
-    driven_ = true;
-  }
-  /// Commands an effort, N m or N. In CommandMode::position it is a feed-forward, for drives that support it.
-  void set_effort(double effort) noexcept {
-    wanted_.effort = effort;
-    driven_ = true;
-  }
-  /// Gives the joint to the manager, which brings it to rest and holds it until the next command.
-  void release() noexcept { driven_ = false; }
-
-  /// Whether its owner commands it.
-  [[nodiscard]] bool driven() const noexcept { return driven_; }
-  /// Whether the manager brings it to rest.
-  [[nodiscard]] bool stopping() const noexcept { return stop_.moving(); }
-  /// The number of the controller that owns it; nobody: none.
-  [[nodiscard]] std::uint16_t owner() const noexcept { return owner_; }
-
- private:
-  friend class Manager;
-  friend class ManagerCycle;
-
-  /// A command as its owner wants it.
+/// What a manager knows of a joint. Only its cycle changes it.
+struct JointRecord {
+  /// A command as its owners want it.
   struct Wanted {
     MotionState motion;
     double effort = 0;
   };
 
-  std::string name_;
-  std::size_t index_;
-  JointLimits limits_;
-  const JointFeedback* feedback_;
-  std::optional<control::JointLimiter> limiter_;  ///< nothing: the limits are infinite
-  control::JointStop stop_;
-  MotionState reference_;
-  Wanted wanted_;
-  double effort_ = 0;                         ///< sent last
-  CommandMode mode_ = CommandMode::position;  ///< its owner's
+  /// `feedback` is the manager's, and outlives the joint.
+  JointRecord(std::string of, std::size_t at, const JointLimits& within, const JointFeedback& seen)
+      : name(std::move(of)), index(at), limits(within), feedback(&seen) {
+    if (const auto made = control::JointLimiter::make(limits)) limiter = *made;
+  }
+
+  std::string name;
+  std::size_t index;
+  JointLimits limits;
+  const JointFeedback* feedback;
+  std::optional<control::JointLimiter> limiter;  ///< nothing: the limits are infinite
+  control::JointStop stop;
+  MotionState reference;  ///< sent last
+  Wanted wanted;
+  double effort = 0;                           ///< sent last
+  CommandMode mode = CommandMode::position;    ///< its owners'
+  CommandMode device = CommandMode::position;  ///< the mode that its device was asked for last
   /// What its drive gets. A joint at rest is held by position, or by velocity if it was driven so: its drive
   /// may know no positions.
-  CommandMode sent_mode_ = CommandMode::position;
-  std::uint16_t owner_ = nobody;
-  std::uint16_t lender_ = nobody;  ///< the controller that lends it to the owner
-  bool driven_ = false;
-  bool was_driven_ = false;  ///< in the last cycle
-  bool trusted_ = false;     ///< its owner keeps the limits by itself
+  CommandMode sent_mode = CommandMode::position;
+  Joint* claims = nullptr;          ///< those of active controllers, the newest first
+  std::uint16_t owner = nobody;     ///< the newest of its owners
+  std::uint64_t changes_until = 0;  ///< cycle; 0: its device does not change the mode for its owners
+  std::uint8_t plan = 0;            ///< scratch: the parts that a start claims
+  bool prepares = false;            ///< its device changes the mode for controllers that start
+  bool is_changing = false;  ///< its device has not finished the last change of mode that it was asked for
+  bool driven = false;
+  bool was_driven = false;  ///< in the last cycle
+  bool trusted = false;     ///< its owners keep the limits by themselves
+};
+
+/// One joint under a manager, as a controller claims it, or for everybody to read.
+class Joint {
+ public:
+  /// For a manager: for all to read, or as a controller claims it.
+  explicit Joint(JointRecord& record) noexcept : record_(&record) {}
+  Joint(JointRecord& record, Controller& controller, bool& refused) noexcept
+      : record_(&record), controller_(&controller), gate_{.refused = &refused} {}
+
+  /// The name in the description.
+  [[nodiscard]] const std::string& name() const noexcept { return record_->name; }
+  /// The index in the description.
+  [[nodiscard]] std::size_t index() const noexcept { return record_->index; }
+  /// The limits in the description.
+  [[nodiscard]] const JointLimits& limits() const noexcept { return record_->limits; }
+  /// What its drive reported last.
+  [[nodiscard]] const JointFeedback& feedback() const noexcept { return *record_->feedback; }
+  /// The reference that was sent last, after all limits. In the modes velocity and effort, its position is
+  /// the measured one.
+  [[nodiscard]] const MotionState& reference() const noexcept { return record_->reference; }
+  /// The mode in which its owner commands it. CommandMode::position without an owner.
+  [[nodiscard]] CommandMode mode() const noexcept { return record_->mode; }
+
+  // A command counts while the controller owns the joint: while it is active and has not lent it. NaN,
+  // infinities and motions beyond trajectory::max_magnitude are rejected, and end the controller in this
+  // cycle.
+
+  /// Commands a position, with velocity and acceleration as feed-forward: in CommandMode::position.
+  void follow(const MotionState& motion) noexcept {
+    if (!gate_.admits(trajectory::is_in_domain(motion))) return;
+    record_->wanted.motion = motion;
+    record_->driven = true;
+  }
+  /// Commands a velocity, rad/s or m/s: in CommandMode::velocity.
+  void set_velocity(double velocity) noexcept {
+    if (!gate_.admits(std::abs(velocity) <= trajectory::max_magnitude)) return;
+    record_->wanted.motion.velocity = velocity;
+    record_->driven = true;
+  }
+  /// Commands an effort, N m or N. In CommandMode::position it is a feed-forward, for drives that support it.
+  void set_effort(double effort) noexcept {
+    if (!gate_.admits(std::isfinite(effort))) return;
+    record_->wanted.effort = effort;
+    record_->driven = true;
+  }
+  /// Gives the joint to the manager, which brings it to rest and holds it until the next command.
+  void release() noexcept {
+    if (gate_.open) record_->driven = false;
+  }
+
+  /// Whether its owner commands it.
+  [[nodiscard]] bool driven() const noexcept { return record_->driven; }
+  /// Whether the manager brings it to rest.
+  [[nodiscard]] bool stopping() const noexcept { return record_->stop.moving(); }
+  /// The number of the controller that owns it; nobody: none.
+  [[nodiscard]] std::uint16_t owner() const noexcept { return record_->owner; }
+
+ private:
+  friend class Manager;
+  friend class Resources;
+
+  /// The parts of a command that the controller claims, one bit each: position, velocity, effort,
+  /// acceleration.
+  static constexpr std::uint8_t acceleration_part = 8;
+  [[nodiscard]] static constexpr std::uint8_t part_of(CommandMode mode) noexcept {
+    return static_cast<std::uint8_t>(1U << static_cast<unsigned>(mode));
+  }
+  /// The mode of a joint with these parts: the lowest one. The others are its feed-forward.
+  [[nodiscard]] static constexpr CommandMode mode_of(unsigned parts) noexcept {
+    if ((parts & part_of(CommandMode::position)) != 0) return CommandMode::position;
+    if ((parts & part_of(CommandMode::velocity)) != 0) return CommandMode::velocity;
+    return (parts & part_of(CommandMode::effort)) != 0 ? CommandMode::effort : CommandMode::position;
+  }
+
+  JointRecord* record_;
+  Controller* controller_ = nullptr;
+  Joint* next_ = nullptr;  ///< in JointRecord::claims
+  CommandGate gate_;
+  std::uint16_t number_ = nobody;  ///< the controller's
+  std::uint8_t parts_ = 0;
+  ClaimKind kind_ = ClaimKind::lending;
+  bool lent_ = false;
 };
 
 }  // namespace takt::robot

@@ -20,15 +20,20 @@
 //   7 write     devices that are due
 //   8 publish   on_state_update() of the controllers, events
 //
-// Joints. A joint that its owner does not command stops within its limits and is held. So no cycle leaves a
-// joint without a command. A joint that was commanded by velocity stays in that mode, at rest. A command that
-// is NaN or infinite ends its controller, and the joint stops.
+// Joints. A joint that its owner does not command stops within its limits and is held, without effort. So no
+// cycle leaves a joint without a command. A joint that was commanded by velocity stays in that mode, at rest.
+// A joint without power gets its measured position, whoever commands it. A command that is NaN or infinite is
+// rejected and ends its controller in that cycle, before any joint moves.
 //
 // Failures. A controller that answers an error, or exceeds its budget with that policy, ends with its whole
-// chain in the same cycle. Then its fallbacks begin, also in this cycle. Owners of what they need end.
+// chain in the same cycle. Then its fallbacks begin, also in this cycle. Owners of what they need end; nobody
+// ends for a fallback that cannot start. A controller executes at most once in a cycle.
 //
-// Stops. Controllers are deactivated, except those that work in a stop. When the robot is ready again, the
-// same ones are activated in one cycle, from the measured state.
+// Stops. Controllers are deactivated, except those that work in a stop together with all that they command.
+// When the robot is ready again, the same ones are activated in one cycle, from the measured state.
+//
+// Starts. Each start waits until the devices have changed the modes of the joints. Then the controllers are
+// activated, followers first. If one refuses, none of its chain runs.
 #pragma once
 
 #include <array>
@@ -115,7 +120,7 @@ struct SwitchRequest {
 enum class ControllerState : std::uint8_t {
   inactive,
   active,
-  suspended,  ///< it is to run, once the robot is ready
+  suspended,  ///< it is to run, once the robot is ready and its joints have their mode
   failed,     ///< until a reset
 };
 
@@ -253,7 +258,7 @@ class Manager {
   /// The supervisor.
   [[nodiscard]] const Supervisor& supervisor() const noexcept { return supervisor_; }
   /// All joints, by index.
-  [[nodiscard]] std::span<const Joint> joints() const noexcept { return joints_; }
+  [[nodiscard]] std::span<const Joint> joints() const noexcept { return views_; }
   /// The description.
   [[nodiscard]] const RobotDescription& robot() const noexcept { return robot_; }
   /// The counters of all DriveDevices.
@@ -266,6 +271,8 @@ class Manager {
 
   struct Entry;
   struct SwitchJob;
+  struct Launch;
+  enum class Origin : std::uint8_t;
 
   /// A command that is no joint's.
   struct CommandCell {
@@ -274,7 +281,6 @@ class Manager {
     SafeValue safe{};
     double rate = 0;
     const component::Component* of = nullptr;
-    double last = 0;  ///< finite command
     std::uint16_t owner = nobody;
   };
   struct DeviceRow {
@@ -282,6 +288,7 @@ class Manager {
     DriveDevice* drives = nullptr;  ///< the same, if it is one
     std::uint64_t retry = 0;        ///< cycles; 0: never
     std::uint64_t lost_at = 0;
+    bool was_active = false;  ///< in the last cycle
     bool lost = false;
   };
 
@@ -320,6 +327,8 @@ class Manager {
   [[nodiscard]] SetupResult<void> check_claims(SwitchJob& job, bool may_drop) const;
   [[nodiscard]] SetupResult<void> check_chains(const SwitchJob& job) const;
   [[nodiscard]] SetupResult<void> prepare_devices(SwitchJob& job);
+  [[nodiscard]] std::vector<ModeChange> planned_changes(const SwitchJob& job) const;
+  [[nodiscard]] bool excludes(const Joint& mine, const Joint& theirs) const noexcept;
   [[nodiscard]] std::optional<std::string> conflict(const Entry& owner, const Entry& claimant) const;
   [[nodiscard]] ControllerStatus status_of(const Entry& entry,
                                            std::span<const component::Participant> rows) const;
@@ -337,31 +346,38 @@ class Manager {
   void resume() noexcept;
   [[nodiscard]] Status begin_switch(SwitchJob& job) noexcept;
   void continue_switch() noexcept;
-  void finish_switch(SwitchJob& job) noexcept;
-  void undo(SwitchJob& job, std::size_t started) noexcept;
-  [[nodiscard]] ModeProgress perform(const SwitchJob& job) noexcept;
+  void undo(SwitchJob& job) noexcept;
+  [[nodiscard]] Launch launch(std::span<Entry* const> list, std::span<const ModeChange> changes,
+                              std::uint64_t deadline) noexcept;
+  void start_waiting() noexcept;
+  void wait_to_start(Entry& entry) noexcept;
+  void attempt_to_start() noexcept;
+  [[nodiscard]] Error mark_in_way() noexcept;
+  [[nodiscard]] ModeProgress perform(std::span<const ModeChange> changes) noexcept;
+  void collect_changes() noexcept;
+  void change_modes() noexcept;
+  void check_mode(JointRecord& joint) noexcept;
+  [[nodiscard]] std::uint64_t deadline_after(Duration timeout) const noexcept;
   [[nodiscard]] bool is_active(const Entry& entry) const noexcept;
-  [[nodiscard]] bool owns_alone(const Joint& joint) const noexcept;
   [[nodiscard]] bool has_devices(const Entry& entry) const noexcept;
-  [[nodiscard]] Status activate(Entry& entry) noexcept;
   void deactivate(Entry& entry) noexcept;
   void take(Entry& entry) noexcept;
   void give_back(Entry& entry) noexcept;
-  void want(Entry& entry, bool wanted) noexcept;
-  void give_back(Joint& joint, std::uint16_t owner) noexcept;
+  void hand_over(JointRecord& joint, unsigned ended) noexcept;
+  void release(JointRecord& joint) noexcept;
+  void want(Entry& entry, bool wanted, Origin origin) noexcept;
   void apply_requests() noexcept;
   void execute_controllers() noexcept;
   void settle_failures() noexcept;
-  void fall_back(Entry& entry, Error reason) noexcept;
-  void end_chain(Entry& entry, Error reason) noexcept;
-  void start_fallbacks(const Entry& entry, bool execute) noexcept;
-  void make_room(const Entry& entry) noexcept;
-  void move_joints() noexcept;
-  void move(Joint& joint) noexcept;
-  [[nodiscard]] bool obey(Joint& joint) noexcept;
-  [[nodiscard]] bool limit(Joint& joint, const MotionState& wanted) noexcept;
-  void begin_rest(Joint& joint) noexcept;
-  void blame(std::uint16_t owner) noexcept;
+  void fall_back(Error reason) noexcept;
+  void end_chain(Entry& first, Error reason) noexcept;
+  void mark_chains() noexcept;
+  void end_marked(Error reason) noexcept;
+  void start_fallbacks(const Entry& entry) noexcept;
+  void move(JointRecord& joint) noexcept;
+  void obey(JointRecord& joint) noexcept;
+  void limit(JointRecord& joint, const MotionState& wanted) noexcept;
+  void follow_unpowered(JointRecord& joint) noexcept;
   void protect_commands() noexcept;
   void emit(ManagerEvent::Kind kind, const component::Component& component, Error error = {}) noexcept;
 
@@ -380,7 +396,8 @@ class Manager {
   std::vector<JointFeedback> feedback_;
   std::vector<JointCommand> commands_;
   std::vector<MotionState> references_;
-  std::vector<Joint> joints_;
+  std::vector<JointRecord> joints_;
+  std::vector<Joint> views_;  ///< the same, for all to read
   JointCoupling mimics_;
   std::array<std::vector<double>, 2> coupled_;    ///< positions and velocities of all joints
   std::array<std::vector<double>, 2> followers_;  ///< of the mimic joints
@@ -394,11 +411,16 @@ class Manager {
   rt::Tracer* tracer_ = nullptr;
   std::atomic<std::uint64_t> wishes_{0};  ///< the changes of Entry::wanted so far
   SwitchJob* pending_ = nullptr;          ///< the switch whose modes are changing
+  std::vector<Entry*> starting_;          ///< scratch: controllers that start together, followers first
+  std::vector<ModeChange> changes_;       ///< scratch: the modes that they need
+  std::vector<ModeChange> its_changes_;   ///< scratch: those of one device
   Time now_{};
   Time last_woke_{};
   std::uint64_t cycle_ = 0;
-  bool suspended_ = true;   ///< controllers wait for a ready robot
-  bool has_blame_ = false;  ///< a command of this cycle was not finite
+  bool suspended_ = true;      ///< controllers wait for a ready robot
+  bool executed_ = false;      ///< step 4 has executed the controllers of this cycle
+  bool any_waits_ = false;     ///< a controller is to start
+  bool modes_change_ = false;  ///< a joint's device changes the mode for its owners
 };
 
 /// Runs the manager over a clock until the robot is down. Errors: those of rt::PeriodicLoop::create() and of
