@@ -153,11 +153,15 @@ class Managed {
   void follow(robot::JointFeedback& joint, const JointCommand& command) const {
     joint.stamp = now;
     if (command.clear_fault) joint.fault = 0;
+    const bool was_on = joint.drive == DriveState::ready;
     joint.drive = command.want_power ? DriveState::ready : DriveState::off;
     joint.mode = command.mode;
-    joint.velocity = command.want_power ? command.velocity : 0;
-    joint.effort = command.want_power ? command.effort : 0;
-    if (!command.want_power) return;
+    if (!command.want_power) {
+      if (was_on) joint.velocity = joint.effort = 0;
+      return;
+    }
+    joint.velocity = command.velocity;
+    joint.effort = command.effort;
     if (command.mode == CommandMode::position) joint.position = command.position;
     if (command.mode != CommandMode::position) joint.position += command.velocity * to_seconds(robot.period);
   }
