@@ -102,6 +102,9 @@ void JointTrajectoryController::submit(Request& request) noexcept {
 Status JointTrajectoryController::on_execute(const component::CycleTime& /*cycle*/) noexcept {
   for (Goal& goal : goals_) {
     if (goal.request == nullptr || !(goal.state == GoalState::active || goal.stops_on_path)) continue;
+    const bool waited = std::exchange(goal.waited, waits(goal));
+    if (goal.waited) continue;
+    if (waited) go_on(goal);
     if (goal.request->kind == RequestKind::trajectory) {
       advance_trajectory(goal);
     } else {
@@ -419,7 +422,59 @@ void JointTrajectoryController::abort_all(const Fault& fault) noexcept {
   }
 }
 
+// ---- after a pause of the loop
+
+/// Whether a joint has not answered yet how far its drive has gone in a pause of the loop.
+bool JointTrajectoryController::waits(const Goal& goal) const noexcept {
+  bool any = false;
+  goal.request->joints.for_each(
+      [&](std::size_t joint) noexcept { any = any || axes_[joint].joint->waits(); });
+  return any;
+}
+
+/// Goes on from where the manager has led the joints. On a path they have kept its direction, more or less: its
+/// place and speed follow from their moves by least squares, and the manager removes the rest.
+void JointTrajectoryController::go_on(Goal& goal) noexcept {
+  const Request& request = *goal.request;
+  if (request.kind == RequestKind::setpoint) {
+    request.joints.for_each([&](std::size_t joint) noexcept {
+      axes_[joint].follower = control::SetpointFollower(axes_[joint].joint->reference());
+    });
+    return;
+  }
+  const Path path{goal};
+  sample(goal, path);
+  double square = 0;
+  double passed = 0;
+  double kept = 0;
+  std::size_t column = 0;
+  request.joints.for_each([&](std::size_t joint) noexcept {
+    const MotionState& present = axes_[joint].joint->reference();
+    const double velocity = velocities_[column];
+    square += velocity * velocity;
+    passed += velocity * (present.position - positions_[column]);
+    kept += velocity * present.velocity;
+    ++column;
+  });
+  if (square == 0) return;
+  const double speed = goal.travel.speed();
+  const double time = goal.travel.time();
+  const double ahead = std::max(passed / square, 0.0) * speed;
+  goal.travel.restart(std::min(time + ahead, std::max(time, path.duration())),
+                      std::clamp(kept / square, 0.0, 1.0) * speed);
+}
+
 // ---- one period of motion
+
+/// Computes the joints' motion at the goal's present place and speed.
+void JointTrajectoryController::sample(Goal& goal, const Path& path) noexcept {
+  const std::size_t columns = goal.request->joints.size();
+  const std::span<double> velocities = std::span<double>(velocities_).first(columns);
+  const std::span<double> accelerations = std::span<double>(accelerations_).first(columns);
+  path.sample(goal.travel.time(), goal.cursor, std::span<double>(positions_).first(columns), velocities,
+              accelerations);
+  goal.travel.scale(velocities, accelerations);
+}
 
 void JointTrajectoryController::advance_trajectory(Goal& goal) noexcept {
   if (has_ended(goal)) return;
@@ -428,17 +483,11 @@ void JointTrajectoryController::advance_trajectory(Goal& goal) noexcept {
   goal.travel.step(path, goal.cursor, request.limits, period_);
   goal.speed_excess = std::max(goal.speed_excess, goal.travel.excess());
 
-  const std::size_t columns = request.joints.size();
-  const std::span<double> positions = std::span<double>(positions_).first(columns);
-  const std::span<double> velocities = std::span<double>(velocities_).first(columns);
-  const std::span<double> accelerations = std::span<double>(accelerations_).first(columns);
-  path.sample(goal.travel.time(), goal.cursor, positions, velocities, accelerations);
-  goal.travel.scale(velocities, accelerations);
-
+  sample(goal, path);
   std::size_t column = 0;
   request.joints.for_each([&](std::size_t joint) noexcept {
-    axes_[joint].joint->follow({positions[column], velocities[column], accelerations[column]});
-    axes_[joint].command = positions[column];
+    axes_[joint].joint->follow({positions_[column], velocities_[column], accelerations_[column]});
+    axes_[joint].command = positions_[column];
     ++column;
   });
   goal.overtime = path.on_trajectory(goal.travel.time()) - request.trajectory.duration();
@@ -453,8 +502,10 @@ bool JointTrajectoryController::has_ended(Goal& goal) noexcept {
   const Request& request = *goal.request;
   if (goal.overtime < 0 && request.path_tolerance.empty()) return false;
   std::size_t columns = 0;
+  bool is_there = true;
   request.joints.for_each([&](std::size_t joint) noexcept {
     starts_[columns] = axes_[joint].joint->reference();
+    is_there = is_there && !axes_[joint].joint->catches_up();
     measured_[columns] = {axes_[joint].joint->feedback().position, axes_[joint].joint->feedback().velocity,
                           std::numeric_limits<double>::quiet_NaN()};
     ++columns;
@@ -462,7 +513,7 @@ bool JointTrajectoryController::has_ended(Goal& goal) noexcept {
   const trajectory::Verdict verdict = trajectory::judge<double>(
       {request.path_tolerance, request.goal_tolerance, request.goal_time}, std::span(starts_).first(columns),
       std::span(measured_).first(columns), goal.overtime);
-  const bool arrived = verdict.tracking == Tracking::reached;
+  const bool arrived = verdict.tracking == Tracking::reached && is_there;
   const bool left_path = verdict.tracking == Tracking::path_violated;
   if (!arrived && !left_path && verdict.tracking != Tracking::not_in_time) return false;
   request.joints.for_each(

@@ -6,6 +6,7 @@
 
 #include "robot/manager_parts.hpp"
 #include "rt/traced.hpp"
+#include "takt/robot/drive_protocol.hpp"
 
 namespace takt::robot {
 
@@ -99,18 +100,20 @@ rt::Verdict Manager::cycle(const rt::Tick& tick) noexcept {
 // ---- 1 read, 2 judge ----
 
 void Manager::begin(Time now, Duration measured, std::uint64_t missed) noexcept {
-  now_ = now;
+  const Duration gap = now - std::exchange(now_, now);
   ++cycle_;
   controllers_.begin_boundary(now, measured);
   device_context_.transitions(now, measured);
   rt::traced(tracer_, steps_.read, [this] { read_devices(); });
   rt::traced(tracer_, steps_.judge, [&] {
     settle_failures();  // of step 8
-    judge(missed);
+    judge(missed, gap);
   });
 }
 
-void Manager::judge(std::uint64_t missed) noexcept {
+void Manager::judge(std::uint64_t missed, Duration gap) noexcept {
+  // A loop that catches up was late, but its nominal time has no gap, and its motion keeps up with the drives.
+  if (missed > 0 && gap > robot_.period) begin_pause(missed);
   for (JointRecord& joint : joints_) {
     keep_finite(feedback_[joint.index], supervisor_.feedback()[joint.index]);
     // A joint in another mode has no position to keep.
@@ -120,6 +123,7 @@ void Manager::judge(std::uint64_t missed) noexcept {
   move_mimics();
   const auto fault = supervisor_.begin(feedback_, missed, references_);
   if (supervisor_.any_restarts()) restart_joints();
+  if (any_pauses_) pass_pause(gap);
   if (fault) suspend();
   if (suspended_ && supervisor_.state() == RobotState::ready) resume();
 }
@@ -130,7 +134,82 @@ void Manager::restart_joints() noexcept {
     release(joint);
     joint.reference = {joint.feedback->position, 0, 0};
     joint.stop.end();
+    joint.waits = false;
   }
+}
+
+// ---- pauses of the loop
+
+/// What the drive of a joint follows, if it got this reference last.
+MotionState Manager::coast(const JointRecord& joint, const MotionState& reference,
+                           Duration time) const noexcept {
+  const JointDescription& description = robot_.joints[joint.index];
+  const DriveProtocol* const protocol =
+      description.bus < robot_.buses.size() ? robot_.buses[description.bus].protocol : nullptr;
+  return protocol != nullptr ? protocol->coast(robot_, description, reference, time) : reference;
+}
+
+/// How far the drive of a joint takes a reference on by itself until the next one.
+double Manager::carry(const JointRecord& joint, double velocity) const noexcept {
+  return coast(joint, {0, velocity, 0}, robot_.period).position;
+}
+
+/// Notes which joints the loop left in motion. Call it before the states of the last cycle are replaced.
+void Manager::begin_pause(std::uint64_t missed) noexcept {
+  for (JointRecord& joint : joints_) {
+    const MotionState& last = joint.reference;
+    if (joint.waits || last.velocity == 0) continue;
+    // A drive that holds has lost little in one period, and would lose more in the next, without a new reference.
+    if (missed == 1 && carry(joint, last.velocity) == 0) continue;
+    // The feedback of the last cycle was measured as `answered` arrived: at the end of the reference before it.
+    const MotionState& answered = references_[joint.index];
+    const double followed = answered.position - answered.velocity * period_ + carry(joint, answered.velocity);
+    joint.pause = {last.position + carry(joint, last.velocity), last.velocity,
+                   followed - supervisor_.feedback()[joint.index].position, -robot_.period,
+                   joint.feedback->stamp};
+    joint.waits = any_pauses_ = true;
+  }
+}
+
+/// Goes on where the drives are, as far as they have answered since the pause.
+void Manager::pass_pause(Duration gap) noexcept {
+  any_pauses_ = false;
+  for (JointRecord& joint : joints_) {
+    if (!joint.waits) continue;
+    joint.waits = joint.sent_mode == CommandMode::position && supervisor_.holds(joint.index);
+    if (!joint.waits) continue;
+    const bool answers = joint.pause.time >= robot_.period && joint.feedback->stamp != joint.pause.heard;
+    joint.pause.heard = joint.feedback->stamp;
+    if (answers) end_pause(joint);
+    if (answers && gap <= robot_.period) continue;
+    joint.pause.time += gap;
+    joint.reference = coast(joint, joint.reference, gap);
+    any_pauses_ = any_pauses_ || joint.waits;
+  }
+}
+
+/// The joint was anywhere between where it would rest and where its velocity would have taken it. The bounds
+/// keep a false position, such as a new zero of the encoder, from leading it away. It goes on from where it is
+/// at the end of this cycle if it continues to decelerate as it did.
+void Manager::end_pause(JointRecord& joint) noexcept {
+  const JointRecord::Pause& pause = joint.pause;
+  const auto kept = [](double value, double most) {
+    return std::clamp(value, std::min(most, 0.0), std::max(most, 0.0));
+  };
+  const double time = to_seconds(pause.time);
+  const double moved = kept(joint.feedback->position + pause.lag - pause.position, pause.velocity * time);
+  const double then = kept(2 * moved / time - pause.velocity, pause.velocity);
+  double now = kept(then - (pause.velocity - then) / time * period_, then);
+  // A drive that keeps a velocity has got this one: the answer only corrects it.
+  const double step = joint.limits.acceleration * period_ / 2;
+  if (carry(joint, pause.velocity) != 0)
+    now = std::clamp(now, joint.reference.velocity - step, joint.reference.velocity + step);
+  const double passed = moved + (then + now) / 2 * period_;
+  // The next step goes on from the reference before it.
+  joint.reference = {pause.position + passed - carry(joint, now), now, 0};
+  joint.waits = false;
+  joint.catches_up = true;
+  if (!joint.driven) joint.stop.begin(joint.reference, joint.limits);
 }
 
 void Manager::move_mimics() noexcept {
@@ -354,7 +433,7 @@ void Manager::hand_over(JointRecord& joint, unsigned ended) noexcept {
 /// Ends every command to the joint: the one way to do it. It comes to rest from the reference that was sent
 /// last, without effort.
 void Manager::release(JointRecord& joint) noexcept {
-  joint.driven = false;
+  joint.driven = joint.catches_up = false;
   joint.wanted = {{joint.reference.position, 0, 0}, 0};
   joint.effort = 0;
   if (joint.sent_mode == CommandMode::effort) joint.sent_mode = CommandMode::position;
@@ -492,7 +571,7 @@ void Manager::move(JointRecord& joint) noexcept {
     obey(joint);
   } else {
     if (joint.driven || joint.was_driven) release(joint);
-    if (joint.stop.moving()) joint.stop.step(joint.reference, joint.limits, robot_.period);
+    if (joint.stop.moving() && !joint.waits) joint.stop.step(joint.reference, joint.limits, robot_.period);
     joint.wanted.motion = {joint.reference.position, 0, 0};
   }
   follow_unpowered(joint);
@@ -513,12 +592,14 @@ void Manager::obey(JointRecord& joint) noexcept {
   MotionState& reference = joint.reference;
   joint.sent_mode = joint.mode;
   joint.effort = std::clamp(wanted.effort, -joint.limits.effort, joint.limits.effort);
+  if (joint.waits && joint.mode == CommandMode::position) return;
   if (joint.mode == CommandMode::effort) {
     reference = {joint.feedback->position, joint.feedback->velocity, 0};
     if (joint.limiter) joint.effort = joint.limiter->effort(wanted.effort, reference).value;
     return;
   }
-  if (joint.limiter && !joint.trusted) return limit(joint, wanted.motion);
+  joint.catches_up = joint.catches_up && joint.mode == CommandMode::position && joint.limiter;
+  if (joint.limiter && (!joint.trusted || joint.catches_up)) return limit(joint, wanted.motion);
   const bool by_velocity = joint.mode == CommandMode::velocity;
   MotionState motion = within_rates(wanted.motion, joint.limits);
   if (by_velocity) motion.position = joint.feedback->position;
@@ -537,8 +618,10 @@ void Manager::limit(JointRecord& joint, const MotionState& wanted) noexcept {
   if (!joint.limiter->reset(joint.reference)) return;
   joint.reference =
       (joint.mode == CommandMode::velocity ? joint.limiter->toward_velocity(wanted.velocity, period_)
+       : joint.catches_up                  ? joint.limiter->rejoin(wanted, period_)
                                            : joint.limiter->follow(wanted, period_))
           .value;
+  joint.catches_up = joint.catches_up && !(joint.reference == wanted);
 }
 
 void Manager::protect_commands() noexcept {

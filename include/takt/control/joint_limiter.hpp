@@ -84,16 +84,12 @@ class BasicJointLimiter {
   /// make it from its last reference, it is followed exactly, without delay. Otherwise the joint catches up
   /// with it in the shortest time, within the limits. Without a velocity it is a position to rest at. Errors:
   /// as above.
-  Step follow(const State& command, Scalar period) noexcept {
-    if (!is_period(period)) return {state_, Errc::bad_period};
-    const bool is_finite = std::isfinite(command.position) && std::isfinite(command.velocity) &&
-                           std::isfinite(command.acceleration);
-    if (is_finite && is_next(command, period)) return {state_ = command, {}};
-    const auto stop = profile_of_stop(state_);
-    if (!is_finite) return {go_on(stop, period), Errc::not_finite};
-    const Scalar position = range_around(stop).nearest(command.position);
-    if (const auto caught = catch_up(position, command.velocity, period)) return {state_ = *caught, {}};
-    return {take(position, trajectory::both_ways(limits_), stop, period), {}};
+  Step follow(const State& command, Scalar period) noexcept { return pursue(command, 0, period); }
+
+  /// As follow(), for a command that keeps the limits by itself. The joint catches up with its acceleration,
+  /// too, and so meets it also while it accelerates. Errors: as above.
+  Step rejoin(const State& command, Scalar period) noexcept {
+    return pursue(command, command.acceleration, period);
   }
 
   /// Moves towards a velocity (rad/s or m/s) for `period` seconds, and stops at the end of the range. Errors:
@@ -216,6 +212,22 @@ class BasicJointLimiter {
     return p - distance >= limits_.position_min && p + distance <= limits_.position_max;
   }
 
+  Step pursue(const State& command, Scalar acceleration, Scalar period) noexcept {
+    if (!is_period(period)) return {state_, Errc::bad_period};
+    const bool is_finite = std::isfinite(command.position) && std::isfinite(command.velocity) &&
+                           std::isfinite(command.acceleration);
+    if (is_finite && is_next(command, period)) return {state_ = command, {}};
+    const auto stop = profile_of_stop(state_);
+    if (!is_finite) return {go_on(stop, period), Errc::not_finite};
+    const Scalar position = range_around(stop).nearest(command.position);
+    if (acceleration != 0) {
+      const auto caught = catch_up(position, command.velocity, acceleration, period);
+      if (caught && keeps_velocity(*caught)) return {state_ = *caught, {}};
+    }
+    if (const auto caught = catch_up(position, command.velocity, 0, period)) return {state_ = *caught, {}};
+    return {take(position, trajectory::both_ways(limits_), stop, period), {}};
+  }
+
   const State& go_on(const Profile& motion, Scalar period) noexcept { return state_ = motion.at(period); }
 
   /// Moves to rest at a position, or along the stop if that is not safe.
@@ -236,19 +248,25 @@ class BasicJointLimiter {
   }
 
   /// The state after a period of the time-optimal motion to a moving target: in the frame that moves with
-  /// it, the target rests.
-  [[nodiscard]] std::optional<State> catch_up(Scalar position, Scalar velocity,
+  /// it, the target rests. `velocity` is the target's after the period; it accelerates evenly.
+  [[nodiscard]] std::optional<State> catch_up(Scalar position, Scalar velocity, Scalar acceleration,
                                               Scalar period) const noexcept {
     if (velocity == 0) return std::nullopt;
     auto limits = trajectory::both_ways(limits_);
     limits.velocity_max -= velocity;
     limits.velocity_min -= velocity;
-    const Scalar passed = velocity * period;
-    auto next = step_to({position - passed, 0, 0},
-                        {state_.position, state_.velocity - velocity, state_.acceleration}, limits, period);
+    limits.acceleration_max -= acceleration;
+    limits.acceleration_min -= acceleration;
+    const Scalar gained = acceleration * period;
+    const Scalar passed = (velocity - gained / 2) * period;
+    auto next =
+        step_to({position - passed, 0, 0},
+                {state_.position, state_.velocity - (velocity - gained), state_.acceleration - acceleration},
+                limits, period);
     if (!next) return std::nullopt;
     next->position += passed;
     next->velocity += velocity;
+    next->acceleration += acceleration;
     if (!is_safe(*next)) return std::nullopt;
     return next;
   }
@@ -258,14 +276,17 @@ class BasicJointLimiter {
   [[nodiscard]] bool is_next(const State& next, Scalar period) const noexcept {
     const auto& [p, v, a] = state_;
     const Scalar jerk = limits_.jerk * period;
-    const Scalar gain = next.acceleration * std::abs(next.acceleration) / (2 * limits_.jerk);
     return within(next.acceleration, 0, limits_.acceleration) && within(next.acceleration, a, jerk) &&
-           within(next.velocity, 0, limits_.velocity) && within(next.velocity + gain, 0, limits_.velocity) &&
-           within(next.velocity, v, limits_.acceleration * period) &&
+           keeps_velocity(next) && within(next.velocity, v, limits_.acceleration * period) &&
            within(next.velocity, v + a * period, jerk * period / 2) &&
            within(next.position, p, limits_.velocity * period) &&
            within(next.position, p + (v + a * period / 2) * period, jerk * period * period / 6) &&
            is_safe(next);
+  }
+  /// Whether the velocity is within its limit, also while the acceleration ends.
+  [[nodiscard]] bool keeps_velocity(const State& next) const noexcept {
+    const Scalar gain = next.acceleration * std::abs(next.acceleration) / (2 * limits_.jerk);
+    return within(next.velocity, 0, limits_.velocity) && within(next.velocity + gain, 0, limits_.velocity);
   }
   [[nodiscard]] static bool within(Scalar value, Scalar middle, Scalar distance) noexcept {
     return std::abs(value - middle) <= distance * (1 + slack) + slack * (1 + std::abs(value));

@@ -26,7 +26,9 @@
 // active. The goals on it end aborted, and requests for it are rejected (joint_taken).
 //
 // Time. Motion time counts executed cycles, so a missed period delays the motion and the reference never
-// jumps. The manager runs the controller in each cycle (divisor 1).
+// jumps. After a pause of the loop a goal waits until its drives have answered (manager.hpp). Then it goes on
+// at the place of the path, and at the speed on it, that the joints have. The manager runs the controller in
+// each cycle (divisor 1).
 //
 // Every function is real-time safe, except the constructor and on_configure().
 #pragma once
@@ -147,6 +149,7 @@ class JointTrajectoryController final : public robot::Controller {
     trajectory::SpeedScaling travel;  ///< progress along the path: the lead, then the trajectory
     double speed_excess = 0;          ///< worst relative excess of a limit by changes of the speed
     bool stops_on_path = false;       ///< preempting, but still moving along its path
+    bool waited = false;              ///< in the last cycle, for the drives' answers after a pause
     trajectory::Trajectory::Cursor cursor;
     /// s from the trajectory's end to the present reference
     double overtime = -std::numeric_limits<double>::infinity();
@@ -186,6 +189,9 @@ class JointTrajectoryController final : public robot::Controller {
   [[nodiscard]] Fault unavoidable_excess(const Request& request) const noexcept;
   void take_joints(Request& request, std::size_t goal, double duration, const Fault& excess) noexcept;
 
+  [[nodiscard]] bool waits(const Goal& goal) const noexcept;
+  void go_on(Goal& goal) noexcept;
+  void sample(Goal& goal, const Path& path) noexcept;
   void advance_trajectory(Goal& goal) noexcept;
   void advance_stream(Goal& goal) noexcept;
   void finish_preempted() noexcept;

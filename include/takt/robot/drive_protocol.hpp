@@ -3,7 +3,7 @@
 // with one such class.
 //
 // A protocol is a constant object: it has no state, lives as long as the program, and may be used from any
-// thread. Its functions are not for the real-time path; the Hardware that connect() creates is.
+// thread. Only its function coast(), and the Hardware that connect() creates, are for the real-time path.
 #pragma once
 
 #include <cstddef>
@@ -87,6 +87,13 @@ class DriveProtocol {
   }
   /// The longest pause of the master that a drive can be configured to outlast. std::nullopt: any pause.
   [[nodiscard]] virtual std::optional<Duration> longest_pause() const { return std::nullopt; }
+  /// What the drive of a joint follows `time` after it got `reference`, while no further one comes. By default
+  /// the same reference: the drive holds it. Real-time safe.
+  [[nodiscard]] virtual MotionState coast(const RobotDescription& /*robot*/,
+                                          const JointDescription& /*joint*/, const MotionState& reference,
+                                          Duration /*time*/) const noexcept {
+    return reference;
+  }
   /// Calls `complain` for a joint whose settings contradict each other, or those of the joints before it in
   /// `robot.joints`.
   virtual void check(const RobotDescription& robot, const JointDescription& joint,

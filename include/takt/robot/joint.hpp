@@ -55,6 +55,15 @@ struct JointRecord {
     double effort = 0;
   };
 
+  /// A pause of the loop in which the joint was moving.
+  struct Pause {
+    double position = 0;  ///< that its drive followed a period after the last reference
+    double velocity = 0;  ///< of that reference
+    double lag = 0;       ///< of the joint behind what its drive followed, before the pause
+    Duration time{};      ///< from then to the arrival of the reference that the next feedback answers
+    Time heard{};         ///< the stamp of the last feedback
+  };
+
   /// `feedback` is the manager's, and outlives the joint.
   JointRecord(std::string of, std::size_t at, const JointLimits& within, const JointFeedback& seen)
       : name(std::move(of)), index(at), limits(within), feedback(&seen) {
@@ -84,6 +93,9 @@ struct JointRecord {
   bool driven = false;
   bool was_driven = false;  ///< in the last cycle
   bool trusted = false;     ///< its owners keep the limits by themselves
+  bool waits = false;       ///< its drive has not yet answered since a pause of the loop
+  bool catches_up = false;  ///< the manager leads it to its command after a pause
+  Pause pause;
 };
 
 /// One joint under a manager, as a controller claims it, or for everybody to read.
@@ -139,6 +151,11 @@ class Joint {
   [[nodiscard]] bool driven() const noexcept { return record_->driven; }
   /// Whether the manager brings it to rest.
   [[nodiscard]] bool stopping() const noexcept { return record_->stop.moving(); }
+  /// Whether its drive goes on by itself since a pause of the loop, and has not yet answered where it is. Until
+  /// then commands have no effect, and reference() is what the drive follows.
+  [[nodiscard]] bool waits() const noexcept { return record_->waits; }
+  /// Whether the manager still leads it to its command after a pause of the loop, within the limits.
+  [[nodiscard]] bool catches_up() const noexcept { return record_->catches_up; }
   /// The number of the controller that owns it; nobody: none.
   [[nodiscard]] std::uint16_t owner() const noexcept { return record_->owner; }
 

@@ -25,6 +25,12 @@
 // A joint without power gets its measured position, whoever commands it. A command that is NaN or infinite is
 // rejected and ends its controller in that cycle, before any joint moves.
 //
+// Pauses. While the loop is away, a drive goes on by itself: it brakes, holds or keeps its velocity. In the
+// first cycle after a pause a moving joint gets what its drive follows by now (DriveProtocol::coast()), and so
+// nothing new. The answer tells how far the joint has moved. Its reference goes on from there, as fast as a
+// constant deceleration over this distance leaves it. From there the joint catches up with its command within
+// its limits, also if its controller keeps them by itself. So the drive never sees a step, whatever its kind.
+//
 // Failures. A controller that answers an error, or exceeds its budget with that policy, ends with its whole
 // chain in the same cycle. Then its fallbacks begin, also in this cycle. Owners of what they need end; nobody
 // ends for a fallback that cannot start. A controller executes at most once in a cycle.
@@ -337,7 +343,13 @@ class Manager {
   void adopt(std::vector<CommandCell>& cells) noexcept;
   void number_running() noexcept;
   void read_devices() noexcept;
-  void judge(std::uint64_t missed) noexcept;
+  void judge(std::uint64_t missed, Duration gap) noexcept;
+  void begin_pause(std::uint64_t missed) noexcept;
+  void pass_pause(Duration gap) noexcept;
+  void end_pause(JointRecord& joint) noexcept;
+  [[nodiscard]] MotionState coast(const JointRecord& joint, const MotionState& reference,
+                                  Duration time) const noexcept;
+  [[nodiscard]] double carry(const JointRecord& joint, double velocity) const noexcept;
   void move_mimics() noexcept;
   void restart_joints() noexcept;
   void retry(DeviceRow& row) noexcept;
@@ -420,6 +432,7 @@ class Manager {
   bool suspended_ = true;      ///< controllers wait for a ready robot
   bool executed_ = false;      ///< step 4 has executed the controllers of this cycle
   bool any_waits_ = false;     ///< a controller is to start
+  bool any_pauses_ = false;    ///< a joint waits for its drive's answer after a pause
   bool modes_change_ = false;  ///< a joint's device changes the mode for its owners
 };
 

@@ -473,6 +473,15 @@ class BasicSpeedScaling {
     settle();
   }
 
+  /// Goes on from another path time (s), at a constant speed (0 to 1): something else has moved the joints on
+  /// the path. A number that is not finite changes nothing.
+  void restart(Scalar time, Scalar speed) noexcept {
+    if (!std::isfinite(time) || !std::isfinite(speed)) return;
+    progress_ = {time, std::clamp(speed, Scalar(0), Scalar(1)), 0};
+    steady_ = false;
+    settle();
+  }
+
   /// Path time in s.
   [[nodiscard]] Scalar time() const noexcept { return progress_.position; }
   /// Speed on the path: 1 as planned, 0 at rest.

@@ -42,6 +42,17 @@ class ServoProtocol final : public robot::DriveProtocol {
   [[nodiscard]] std::optional<Duration> longest_pause() const override {
     return std::chrono::milliseconds(255);  // its watchdog has 8 bits
   }
+  /// The drive keeps the velocity until the next command is overdue by half a period, then it brakes.
+  [[nodiscard]] MotionState coast(const robot::RobotDescription& robot, const robot::JointDescription& joint,
+                                  const MotionState& reference, Duration time) const noexcept override {
+    const double kept = to_seconds(std::min(time, robot.period + robot.period / 2));
+    const double speed = std::abs(reference.velocity);
+    const double braking = servo_braking(joint);
+    const double braked = std::min(to_seconds(time) - kept, speed / braking);
+    const double distance = speed * (kept + braked) - braking * braked * braked / 2;
+    return {reference.position + std::copysign(distance, reference.velocity),
+            std::copysign(speed - braking * braked, reference.velocity), 0};
+  }
   void check(const robot::RobotDescription& /*robot*/, const robot::JointDescription& joint,
              const robot::Complain& complain) const override {
     if (joint.rated_effort > 0) complain("rated_effort", "this drive is told positions only");

@@ -6,16 +6,10 @@ namespace takt::drives {
 
 namespace servo = can::servo;
 
-namespace {
-
-/// Braking of a drive without a command, rad/s^2: at the joint's limit of acceleration, and with at most half
-/// of its torque limit.
-double braking_acceleration(const robot::JointDescription& joint) noexcept {
+double servo_braking(const robot::JointDescription& joint) noexcept {
   const double possible = joint.plant.torque_limit / joint.plant.inertia / 2;
   return joint.limits.acceleration > 0 ? std::min(possible, joint.limits.acceleration) : possible;
 }
-
-}  // namespace
 
 ServoDrive::ServoDrive(std::uint8_t node, const ServoDriveOptions& options, Time start,
                        const robot::JointDescription& joint) noexcept
@@ -26,7 +20,7 @@ ServoDrive::ServoDrive(std::uint8_t node, const ServoDriveOptions& options, Time
       options_(options),
       axis_(joint),
       direction_(joint.counts_per_radian < 0 ? -1 : 1),
-      braking_step_(braking_acceleration(joint) * sim::servo_seconds) {}
+      braking_step_(servo_braking(joint) * sim::servo_seconds) {}
 
 void ServoDrive::receive(const can::Frame& frame) noexcept {
   if (silent_) return;
