@@ -1,5 +1,7 @@
 #include "takt/app/devices.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -46,6 +48,13 @@ SetupResult<std::vector<std::string>> interfaces_of(const robot::RobotDescriptio
     interfaces[static_cast<std::size_t>(bus - robot.buses.begin())] = other.interface;
   }
   return interfaces;
+}
+
+std::string describe_unacknowledged(const robot::BusDescription& bus, std::uint64_t count) {
+  return fmt::format(
+      "bus {} ({}): nobody acknowledged {} frames: is a drive on it powered, is the bit rate {} bit/s at the "
+      "drives, too, and is it terminated at both ends?",
+      bus.name, bus.interface, count, bus.bit_rate);
 }
 
 SetupResult<std::unique_ptr<Devices>> Devices::create(const robot::RobotDescription& robot,

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/bus_watch.hpp"
 #include "app/live_stream.hpp"
 #include "app/loop_host.hpp"
 #include "app/loop_log.hpp"
@@ -171,6 +172,7 @@ struct Robot::Parts {
         description.buses[bus].interface = devices->interface_of(bus);
     }
     observers.add(watch);
+    if (devices) observers.add(bus_watch.emplace(*devices, description));
     robot::Hardware* hardware = options.hardware;
     if (!options.recording.empty()) hardware = &taped.emplace(*hardware, options.clock->now());
     loop.emplace(*options.clock, description, *hardware, channels, observers, &tracer);
@@ -409,6 +411,7 @@ struct Robot::Parts {
   motion::Channels channels;
   Observers observers;
   StateWatch watch;
+  std::optional<BusWatch> bus_watch;
   std::unique_ptr<record::Recorder> recorder;
   std::optional<DeviceTap> device_tap;
   std::optional<TapeRecorder> taped;
@@ -494,6 +497,9 @@ std::optional<ReportLine> Robot::next_report() {
     if (seen->cause.reason != motion::Errc{}) why = ": " + describe_cause(seen->cause, parts_->description);
     return ReportLine{fmt::format("robot {}{}{}", motion::state_name(seen->state), why,
                                   motion::next_step(seen->state, seen->cause.reason))};
+  }
+  if (parts_->bus_watch) {
+    if (auto complaint = parts_->bus_watch->next()) return ReportLine{std::move(*complaint), true};
   }
   if (auto line = parts_->next_event()) return line;
   return parts_->host ? parts_->host->next_report() : std::nullopt;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +36,7 @@ struct Heard {
   robot::JointFeedback last;
   Time stamp{};                    ///< of the last answer that was counted
   std::vector<double> round_trip;  ///< s, from a cycle's requests to the stamp of the answer
+  std::optional<double> tail;      ///< s, from the last requests to the last answer; none: it sends unasked
 };
 
 struct Delay {
@@ -43,7 +45,6 @@ struct Delay {
 };
 
 Delay delay_of(std::vector<double> times) {
-  if (times.empty()) return {};
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
   double sum = 0;
@@ -86,6 +87,39 @@ double planned_answers(const robot::RobotDescription& robot, double cycles, Dura
     }
   }
   return sum;
+}
+
+/// The time from requests to their answer, s: the median of all if frames have stamps and answers come within
+/// a period. Otherwise an answer cannot be assigned to its request, except the last one.
+std::optional<Delay> delay_of(const Heard& heard, bool has_stamps, Duration period) {
+  const bool is_late = heard.tail && *heard.tail > to_seconds(period);
+  if (has_stamps && !is_late && !heard.round_trip.empty()) return delay_of(heard.round_trip);
+  if (heard.tail) return Delay{*heard.tail, 0};
+  return std::nullopt;
+}
+
+/// An slcan adapter sends no stamps: its frames have those of their arrival.
+bool has_stamps(const std::string& interface) { return interface.rfind("slcan", 0) != 0; }
+
+/// Reads without further requests. The time of the last answer is the age of what the loop works with.
+void wait_for_last_answers(app::Devices& devices, Time asked, std::vector<Heard>& heard) {
+  constexpr Duration step = std::chrono::milliseconds(1);
+  constexpr Duration wait = std::chrono::milliseconds(500);
+  platform::SteadyClock clock;
+  const Time end = asked + wait;
+  std::vector<robot::JointFeedback> feedback(heard.size());
+  std::vector<Time> last(heard.size());
+  for (Time now = asked; now < end; now = clock.now()) {
+    devices.read(now, feedback);
+    for (std::size_t i = 0; i < heard.size(); ++i) {
+      if (feedback[i].heard && feedback[i].stamp > asked) last[i] = feedback[i].stamp;
+    }
+    clock.sleep_until(now + step);
+  }
+  const Time quiet = end - wait / 4;
+  for (std::size_t i = 0; i < heard.size(); ++i) {
+    if (last[i] > asked && last[i] < quiet) heard[i].tail = to_seconds(last[i] - asked);
+  }
 }
 
 struct Listened {
@@ -139,6 +173,7 @@ Listened listen(app::Devices& devices, const robot::RobotDescription& robot, dou
   const auto cycles_since_half = static_cast<double>(periods - 1 - half);
   const double of_all = surplus_since(robot, begin, asked, cycles, answers);
   const double of_half = surplus_since(robot, half, asked, cycles_since_half, answers - answers_by_half);
+  wait_for_last_answers(devices, asked, heard);
   return {std::move(heard), std::min(of_all, of_half)};
 }
 
@@ -149,13 +184,17 @@ std::string state_of(const robot::RobotDescription& robot, std::size_t joint, co
   const double position = heard.last.position;
   const bool has_bus = heard.last.drive != DriveState::no_bus;
   if (devices.link(description.bus) != robot::BusLink::up || !has_bus) return "its bus is down";
+  if (heard.last.drive == DriveState::fault)
+    return "fault: " + robot::describe_fault(robot, joint, heard.last.fault);
   if (!heard.last.heard) {
     return fmt::format("does not answer: is board {} powered, on this bus, and of protocol {}?",
                        description.board, robot.buses[description.bus].protocol->name());
   }
-  if (heard.last.drive == DriveState::fault)
-    return "fault: " + robot::describe_fault(robot, joint, heard.last.fault);
   if (heard.last.drive == DriveState::unknown) return "answers seldom";
+  if (heard.tail && *heard.tail > to_seconds(robot.feedback_timeout)) {
+    return fmt::format("answers {:.0f} ms late: its position is older than feedback_timeout, {:g} s",
+                       *heard.tail * 1e3, to_seconds(robot.feedback_timeout));
+  }
   if (position < description.limits.position_min || position > description.limits.position_max) {
     return fmt::format("outside its limits {:g}..{:g} {}", description.limits.position_min,
                        description.limits.position_max, robot::position_unit(description.kind));
@@ -187,13 +226,14 @@ std::size_t print_rows(const robot::RobotDescription& robot, const std::vector<H
     const Heard& entry = heard[i];
     const std::string state = state_of(robot, i, entry, devices);
     if (state.rfind("well", 0) != 0) ++missing;
-    const bool present = entry.last.heard;
-    const Delay delay = delay_of(entry.round_trip);
+    const bool has_position = entry.last.heard;
+    const bool present = has_position || entry.last.drive == DriveState::fault;
+    const auto delay = delay_of(entry, has_stamps(devices.interface_of(joint.bus)), robot.period);
     fmt::print(row, joint.name, widest, robot.buses[joint.bus].name, widest_bus, joint.board,
-               present ? "yes" : "no", present ? fmt::format("{:.4f}", entry.last.position) : "-",
-               present ? name_of(entry.last.mode) : "-",
-               present ? fmt::format("{:.0f}", delay.median * 1e6) : "-",
-               present ? fmt::format("{:.0f}", delay.jitter * 1e6) : "-",
+               present ? "yes" : "no", has_position ? fmt::format("{:.4f}", entry.last.position) : "-",
+               has_position ? name_of(entry.last.mode) : "-",
+               delay ? fmt::format("{:.0f}", delay->median * 1e6) : "-",
+               delay && delay->jitter > 0 ? fmt::format("{:.0f}", delay->jitter * 1e6) : "-",
                identities[i].empty() ? "-" : identities[i], widest_identity, state);
   }
   return missing;
@@ -231,6 +271,12 @@ int check(const CheckOptions& options) {
         "{} frames make no sense in the file's protocol: a drive of another kind, or two drives of one "
         "number\n",
         counters.frames_malformed);
+  }
+  for (std::size_t bus = 0; bus < robot->buses.size(); ++bus) {
+    const std::uint64_t count = (*devices)->traffic(bus).unacknowledged;
+    robot::BusDescription in_use = robot->buses[bus];
+    in_use.interface = (*devices)->interface_of(bus);
+    if (count > 0) fmt::print("{}\n", app::describe_unacknowledged(in_use, count));
   }
   const bool is_too_much = listened.surplus > most_surplus;
   if (is_too_much) {
@@ -272,7 +318,8 @@ void add_check(CLI::App& app) {
   command->footer(
       "Every drive is told to be off: never run it beside another master that holds the robot up.\n"
       "`answer us` is the time from a period's questions to the drive's answer, by the stamp of its frame: "
-      "the median, and the jitter beside it. Slcan adapters give no stamps: there it is about the period.\n"
+      "the median, and the jitter beside it. Slcan adapters give no stamps: there it is the time from the "
+      "last question to its answer, to a millisecond. \"-\": the drive also sends unasked.\n"
       "`identity` is what the drive says that it is: hardware and firmware, as far as its protocol tells "
       "them; "
       "else \"-\".\n"

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <ctime>
 #include <memory>
 #include <string>
@@ -80,6 +81,7 @@ bool wait_until_ready(app::Robot& robot, const Running& running, double timeout)
       if (line->text == "robot ready") return true;
       if (line->text.rfind("robot stopped", 0) == 0) return false;
     }
+    std::fflush(stdout);
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
     if (passed.count() >= timeout) {
       fmt::print(stderr, "takt jog: {}\n", robot.describe_start());

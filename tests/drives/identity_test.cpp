@@ -43,10 +43,8 @@ struct Robot {
 }  // namespace
 
 TEST_CASE("drives report their identity on request, as far as their protocol can") {
-  const std::pair<const char*, const char*> tells[] = {{"odrive_arm", "hardware 4.4.58, firmware 0.6.10"},
-                                                       {"mhubo", "board type 0"},
-                                                       {"mit_arm3", ""},
-                                                       {"arm6", ""}};
+  const std::pair<const char*, const char*> tells[] = {
+      {"odrive_arm", "hardware 4.4.58, firmware 0.6.10"}, {"mhubo", "board type 0"}, {"arm6", ""}};
   for (const auto& [name, identity] : tells) {
     CAPTURE(name);
     Robot robot(name);
@@ -60,6 +58,14 @@ TEST_CASE("drives report their identity on request, as far as their protocol can
     CHECK(robot.hardware->identity(robot.description.joints.size()).empty());
     CHECK(robot.hardware->counters().frames_unexpected + robot.hardware->counters().frames_malformed == 0);
   }
+}
+
+TEST_CASE("a Damiao tells its ranges, and drives of other makers in MIT mode nothing") {
+  Robot robot("mit_arm3");
+  robot.run(1s);
+  CHECK(robot.hardware->identity(0).empty());
+  CHECK(robot.hardware->identity(1).empty());
+  CHECK(robot.hardware->identity(2) == "PMAX 12.5, VMAX 30, TMAX 10");
 }
 
 TEST_CASE("boards are asked for their identity a few times, and only on request") {

@@ -7,7 +7,7 @@ usage: takt_bus_test.py TAKT SOURCE_FOLDER [unittest arguments]
 The robot is mhubo, whose boards speak classic CAN. Its loop is slow and tolerant, so that no test depends on
 the machine's speed.
 """
-import contextlib, faulthandler, functools, json, os, pty, select, signal, socket, subprocess, sys, tempfile, threading, time, tty, unittest
+import collections, contextlib, faulthandler, functools, json, os, pty, select, signal, socket, subprocess, sys, tempfile, threading, time, tty, unittest
 
 import robot_programs
 
@@ -77,23 +77,28 @@ def reset_until_ready(client, port):
 
 class Tap:
     """A pseudo terminal before another one, for a bus with additional traffic. `change` converts each line of the
-    boards' adapter to the lines for the master."""
+    boards' adapter to the lines for the master, which arrive `delay` s later."""
 
-    def __init__(self, boards, change):
+    def __init__(self, boards, change, delay=0):
         self.boards = os.open(boards, os.O_RDWR | os.O_NOCTTY)
         self.master, self.slave = pty.openpty()
         for end in (self.boards, self.slave):
             tty.setraw(end)
         self.path = os.ttyname(self.slave)
         self.change = change
+        self.delay = delay
         self.stop_read, self.stop_write = os.pipe()
         self.thread = threading.Thread(target=self.carry)
         self.thread.start()
 
     def carry(self):
         rest = b""
+        late = collections.deque()
         while True:
-            ready = select.select([self.boards, self.master, self.stop_read], [], [])[0]
+            wait = max(late[0][0] - time.monotonic(), 0) if late else None
+            ready = select.select([self.boards, self.master, self.stop_read], [], [], wait)[0]
+            while late and late[0][0] <= time.monotonic():
+                os.write(self.master, late.popleft()[1])
             if self.stop_read in ready:
                 return
             if self.master in ready:
@@ -101,13 +106,46 @@ class Tap:
             if self.boards in ready:
                 *lines, rest = (rest + os.read(self.boards, 4096)).split(b"\r")
                 changed = [other for line in lines for other in self.change(line)]
-                os.write(self.master, b"".join(line + b"\r" for line in changed))
+                late.append((time.monotonic() + self.delay, b"".join(line + b"\r" for line in changed)))
 
     def close(self):
         os.close(self.stop_write)
         self.thread.join()
         for end in (self.boards, self.master, self.slave, self.stop_read):
             os.close(end)
+
+
+class LonelyAdapter:
+    """An slcan adapter on a pseudo terminal, alone on its bus: nobody acknowledges, so it refuses every frame."""
+
+    def __init__(self):
+        self.master, self.slave = pty.openpty()
+        tty.setraw(self.slave)
+        self.path = os.ttyname(self.slave)
+        self.stop_read, self.stop_write = os.pipe()
+        self.thread = threading.Thread(target=self.answer)
+        self.thread.start()
+
+    def answer(self):
+        rest = b""
+        while self.stop_read not in (ready := select.select([self.master, self.stop_read], [], [])[0]):
+            *lines, rest = (rest + os.read(self.master, 4096)).split(b"\r")
+            for line in lines:
+                os.write(self.master, b"\a" if line[:1] in (b"t", b"r") else b"V1013\r" if line == b"V" else b"\r")
+
+    def close(self):
+        os.close(self.stop_write)
+        self.thread.join()
+        for end in (self.master, self.slave, self.stop_read):
+            os.close(end)
+
+
+def as_canable(line):
+    """CANables confirm nothing, and answer V with the name of their firmware."""
+    if line.startswith(b"V"):
+        return [b"b158aa7 https://example.com/canable-fw.git"]
+    frame = line.lstrip(b"\azZ")
+    return [frame] if frame else []
 
 
 def is_reply_of(board, line):
@@ -150,10 +188,10 @@ class TaktBus(unittest.TestCase):
     def check(self, **other):
         return takt("check", self.robot, *self.on_buses(**other))
 
-    def tapped_check(self, change):
+    def tapped_check(self, change, delay=0):
         """takt check with a tap on the bus of the waist."""
         with self.boards():
-            tap = Tap(self.links[LEFT], change)
+            tap = Tap(self.links[LEFT], change, delay)
             try:
                 return self.check(**{LEFT: "slcan:" + tap.path})
             finally:
@@ -365,6 +403,67 @@ class TaktBus(unittest.TestCase):
     def test_a_tap_that_changes_nothing_is_not_seen(self):
         done = self.tapped_check(lambda line: [line])
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_a_canable_is_an_adapter(self):
+        done = self.tapped_check(as_canable)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_answers_that_come_late_are_seen(self):
+        robot = patient_mhubo()
+        robot["feedback_timeout"] = 0.05
+        self.robot = self.write("robot.json", robot)
+        done = self.tapped_check(lambda line: [line], delay=0.15)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertRegex(" ".join(self.rows(done)["WST"]), r"answers \d\d\d ms late: its position is older than feedback_timeout, 0.05 s")
+
+    def test_a_bus_on_which_nobody_acknowledges_is_named(self):
+        robot = os.path.join(SOURCE, "examples", "robots", "odrive_arm.json")
+        adapter = LonelyAdapter()
+        try:
+            done = takt("check", robot, "--bus", f"arm=slcan:{adapter.path}")
+            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+            self.assertRegex(done.stdout, rf"bus arm \(slcan:{adapter.path}\): nobody acknowledged \d+ frames: is a drive on it powered, is the bit rate 1000000 bit/s")
+            for command in (("jog", robot, "shoulder", "0.05"), ("run", robot, "--port", "0")):
+                with self.subTest(command[0]):
+                    process = subprocess.Popen([TAKT, *command, "--bus", f"arm=slcan:{adapter.path}"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                    for line in process.stdout:
+                        if "nobody acknowledged" in line:
+                            break
+                    process.send_signal(signal.SIGTERM)
+                    process.communicate(timeout=60)
+                    self.assertIn("nobody acknowledged", line)
+        finally:
+            adapter.close()
+
+    def test_two_odrives_of_one_node_are_seen_and_not_switched_on(self):
+        arm = self.path("arm")
+        robot = os.path.join(SOURCE, "examples", "robots", "odrive_arm.json")
+        with program("simulate", robot, "--bus", f"arm=pty:{arm}", until="boards of bus arm"):
+            of_node_1 = tuple(b"t%03X" % (1 << 5 | command) for command in range(32))
+            tap = Tap(arm, lambda line: [line] * (2 if line.lstrip(b"\azZ").startswith(of_node_1) else 1))
+            try:
+                done = takt("check", robot, "--bus", f"arm=slcan:{tap.path}")
+                self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+                self.assertIn("fault: two drives answer with its node id", done.stdout)
+                with program("run", robot, "--bus", f"arm=slcan:{tap.path}", "--port", "0", until="robot starting: ") as process:
+                    self.assertIn("two drives answer with its node id", process.lines[-1])
+            finally:
+                tap.close()
+
+    def test_a_drive_with_another_range_is_present_and_says_which(self):
+        arm = self.path("arm")
+        file = os.path.join(SOURCE, "examples", "robots", "mit_arm3.json")
+        with open(file) as opened:
+            robot = json.load(opened)
+        for joint in robot["joints"]:
+            if joint["drive"]["vendor"] == "damiao":
+                joint["drive"]["velocity_range"] = 45
+        bus = robot["buses"][0]["name"]
+        with program("simulate", self.write("other.json", robot), "--bus", f"{bus}=pty:{arm}", until=f"boards of bus {bus}"):
+            done = takt("check", file, "--bus", f"{bus}=slcan:{arm}")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("fault: its VMAX is not the velocity_range of the description", done.stdout)
+        self.assertIn("VMAX 45", done.stdout)
 
     def test_two_drives_of_one_number_are_seen(self):
         for _ in range(10):  # boards that pause as the check ends leave questions unanswered, which hides the second drive

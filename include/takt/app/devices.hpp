@@ -37,6 +37,10 @@ struct BusOverride {
                                                                   bool simulate,
                                                                   std::span<const BusOverride> overrides);
 
+/// Why frames on a bus find no acknowledge, for people: "bus arm (can0): nobody acknowledged 12 frames; ...".
+/// Its interface is the one in use. Allocates.
+[[nodiscard]] std::string describe_unacknowledged(const robot::BusDescription& bus, std::uint64_t count);
+
 /// Options of Devices::create().
 struct DeviceOptions {
   bool simulate = false;             ///< as for DeviceVariant::simulated, whatever the description says

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -85,6 +86,14 @@ class Hardware final : public robot::Hardware {
     std::uint64_t sum = 0;
     for (const BusState& bus : buses_) sum += bus.exchange.starved(joint);
     return sum;
+  }
+  [[nodiscard]] std::string identity(std::size_t joint) const override {
+    for (const BusState& bus : buses_) {
+      for (const Drive& drive : bus.drives) {
+        if (drive.joint == joint) return identity_of(drive.master.said_ranges());
+      }
+    }
+    return {};
   }
   /// Number of rejected references: NaN or infinity. They are never sent; the last good one is held instead.
   [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }

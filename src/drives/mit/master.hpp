@@ -72,6 +72,8 @@ class Master {
   }
 
   [[nodiscard]] const Setup& setup() const noexcept { return setup_; }
+  /// The ranges that a Damiao reported; 0: not yet.
+  [[nodiscard]] const Ranges& said_ranges() const noexcept { return said_; }
 
   // ---- Frames from the drive
 
@@ -88,6 +90,7 @@ class Master {
       const auto answer = decode_register(frame, setup_.reply_id);
       if (!answer) return fail(answer.error());
       note_answer();
+      note_range(*answer);
       if (phase_ == Phase::checking) check(*answer);
       return {};
     }
@@ -273,6 +276,12 @@ class Master {
     return std::abs(std::bit_cast<float>(value) - expected) <=
            tolerance * expected;  // not if it is no number
   }
+  void note_range(const RegisterFrame& answer) noexcept {
+    const double value = std::bit_cast<float>(answer.value);
+    if (answer.number == static_cast<std::uint8_t>(Register::position_range)) said_.position = value;
+    if (answer.number == static_cast<std::uint8_t>(Register::velocity_range)) said_.velocity = value;
+    if (answer.number == static_cast<std::uint8_t>(Register::torque_range)) said_.torque = value;
+  }
   void check(const RegisterFrame& answer) noexcept {
     const Check& asked = checks[step_];
     if (answer.operation != asked.operation || answer.number != static_cast<std::uint8_t>(asked.number))
@@ -409,6 +418,7 @@ class Master {
   [[nodiscard]] double position() const noexcept { return position_of(count_, setup_.ranges); }
 
   Setup setup_;
+  Ranges said_{0, 0, 0};
   double sign_;
   std::uint32_t timeout_;  ///< of a Damiao, in its unit
   std::uint32_t ramp_cycles_;

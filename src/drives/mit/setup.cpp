@@ -1,5 +1,7 @@
 #include "drives/mit/setup.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -30,6 +32,12 @@ Result<Setup> setup_of(const robot::JointDescription& joint) noexcept {
   const bool gains_fit = *kp >= 0 && *kp <= max_kp && *kd >= 0 && *kd <= max_kd;
   if (!is_good(setup.ranges) || !gains_fit) return fail(Errc::bad_value);
   return setup;
+}
+
+std::string identity_of(const Ranges& ranges) {
+  if (ranges.torque == 0) return {};  // it is asked for last
+  return fmt::format("PMAX {:.6g}, VMAX {:.6g}, TMAX {:.6g}", ranges.position, ranges.velocity,
+                     ranges.torque);
 }
 
 }  // namespace takt::drives::mit

@@ -58,4 +58,7 @@ inline constexpr Duration cheetah_timeout{25'000'000};
 /// limits).
 [[nodiscard]] Result<Setup> setup_of(const robot::JointDescription& joint) noexcept;
 
+/// The ranges that a Damiao reported: "PMAX 12.5, VMAX 30, TMAX 10"; empty if it has not.
+[[nodiscard]] std::string identity_of(const Ranges& ranges);
+
 }  // namespace takt::drives::mit
