@@ -377,7 +377,7 @@ struct Robot::Parts {
       case DriveState::fault:
         return "fault: " + robot::describe_fault(description, i, joint.fault);
       case DriveState::off:
-        return "answers, but is not on";
+        return description.power ? "answers, but is not on" : "";
       case DriveState::ready:
         break;
     }
@@ -517,8 +517,13 @@ std::string Robot::describe_start() {
         fmt::format("{}{} (board {}): {}", count++ == 0 ? ": " : "; ", joints[i].name, joints[i].board, why);
   }
   const double passed = to_seconds(start.passed);
-  if (count == 0) return fmt::format("robot starting for {:.0f} s", passed);
-  return fmt::format("robot starting for {:.0f} s, without {} of {} drives{}", passed, count, joints.size(),
+  if (count == 0) {
+    return parts_->description.power
+               ? fmt::format("robot starting for {:.0f} s", passed)
+               : fmt::format("robot without power for {:.0f} s: all drives answer", passed);
+  }
+  return fmt::format("robot {} for {:.0f} s, without {} of {} drives{}",
+                     parts_->description.power ? "starting" : "without power", passed, count, joints.size(),
                      missing);
 }
 

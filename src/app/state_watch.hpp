@@ -38,7 +38,9 @@ class StateWatch final : public motion::LoopObserver {
     const bool starts = seen.state == motion::RobotState::starting;
     if (starts || is_starting_ || !last_) note_start(snapshot, starts);
     if (is_fault(seen.cause.reason)) fault_ = seen.cause;
-    if (seen.state == motion::RobotState::ready) fault_ = {};
+    const bool is_as_wished =
+        seen.state == motion::RobotState::ready || seen.cause.reason == motion::Errc::power_off;
+    if (is_as_wished) fault_ = {};
     seen.is_reminder = last_ && seen.is_like(*last_);
     if (seen.is_reminder && !(starts && snapshot.time >= next_reminder_)) return;
     if (!changes_.try_push(seen)) return;  // a full ring: the next cycle tries again
@@ -64,7 +66,7 @@ class StateWatch final : public motion::LoopObserver {
   /// An operator's stop and the end of the process are not faults.
   [[nodiscard]] static bool is_fault(motion::Errc reason) noexcept {
     return reason != motion::Errc{} && reason != motion::Errc::shutting_down &&
-           reason != motion::Errc::emergency_stop;
+           reason != motion::Errc::emergency_stop && reason != motion::Errc::power_off;
   }
 
   static constexpr Duration between_reminders = std::chrono::seconds(3);

@@ -110,7 +110,9 @@ Outcome<Task> begin(const JointSelection& selection, const LimitsMessage& limits
   auto columns = find_joints(selection, robot);
   if (!columns) return reject(std::move(columns).error());
   if (state.state != RobotState::ready || state.joint_count != robot.joints.size()) {
-    return reject(Errc::robot_not_ready, "the robot is " + describe_state(state, robot));
+    const bool has_power = state.reason != Errc::power_off;
+    return reject(has_power ? Errc::robot_not_ready : Errc::power_off,
+                  "the robot is " + describe_state(state, robot));
   }
   Task task{&robot, std::move(*columns), {}, {}, fit};
   for (const std::size_t joint : task.columns.joint) {

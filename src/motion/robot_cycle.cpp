@@ -24,6 +24,8 @@ Errc reason_of(robot::FaultReason reason) noexcept {
       return Errc::protective_stop;
     case robot::FaultReason::shutting_down:
       return Errc::shutting_down;
+    case robot::FaultReason::power_off:
+      return Errc::power_off;
   }
   return Errc::unknown_reason;
 }

@@ -61,6 +61,7 @@ class Loader {
     object.seconds("feedback_timeout", robot_.feedback_timeout, Range::between(0, 10));
     object.seconds("goal_time", robot_.goal_time, Range::between(0, 3600));
     read_devices(object, mistakes_, robot_);
+    object.word<bool>("power", robot_.power, powers);
     if (const Value* buses = required_list(object, "buses", max_buses)) {
       for (std::size_t i = 0; i < buses->size(); ++i)
         read_bus((*buses)[i], json::child(object.at("buses"), i));
@@ -176,7 +177,10 @@ class Loader {
     object.word<JointKind>("kind", joint.kind, joint_kinds);
     if (const Value* limits = object.require("limits"))
       read_limits(*limits, object.at("limits"), joint.kind, joint.limits);
-    object.word<SafeBehaviour>("safe", joint.safe, safe_behaviours);
+    SafeWord safe = SafeWord::hold;
+    object.word<SafeWord>("safe", safe, safe_words);
+    joint.safe = safe == SafeWord::release ? SafeBehaviour::release : SafeBehaviour::hold;
+    joint.keep_commanding = safe == SafeWord::keep_commanding;
     object.number("counts_per_radian", joint.counts_per_radian, Range::between(-huge_number, huge_number));
     if (joint.counts_per_radian == 0) mistakes_.add(object.at("counts_per_radian"), "must not be zero");
     object.number("rated_effort", joint.rated_effort, Range::positive(huge_number));

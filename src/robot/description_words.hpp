@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -15,8 +16,12 @@ using Words = std::array<std::pair<std::string_view, Enum>, count>;
 
 inline constexpr Words<JointKind, 3> joint_kinds{
     {{"rotary", JointKind::rotary}, {"linear", JointKind::linear}, {"continuous", JointKind::continuous}}};
-inline constexpr Words<SafeBehaviour, 2> safe_behaviours{
-    {{"hold", SafeBehaviour::hold}, {"release", SafeBehaviour::release}}};
+/// What JointDescription::safe and keep_commanding say together.
+enum class SafeWord : std::uint8_t { hold, release, keep_commanding };
+inline constexpr Words<SafeWord, 3> safe_words{{{"hold", SafeWord::hold},
+                                                {"release", SafeWord::release},
+                                                {"keep_commanding", SafeWord::keep_commanding}}};
+inline constexpr Words<bool, 2> powers{{{"on", true}, {"off", false}}};
 inline constexpr Words<rt::OverrunPolicy, 2> overrun_policies{
     {{"skip", rt::OverrunPolicy::skip}, {"catch_up", rt::OverrunPolicy::catch_up}}};
 inline constexpr Words<DeviceVariant, 2> device_variants{

@@ -54,7 +54,9 @@ Json bus_of(const BusDescription& bus) {
 
 Json joint_of(const RobotDescription& robot, const JointDescription& joint) {
   Json json{{"name", joint.name}, {"kind", word_of(joint_kinds, joint.kind)}, {"limits", limits_of(joint)}};
-  json["safe"] = word_of(safe_behaviours, joint.safe);
+  json["safe"] = word_of(safe_words, joint.safe == SafeBehaviour::release ? SafeWord::release
+                                     : joint.keep_commanding              ? SafeWord::keep_commanding
+                                                                          : SafeWord::hold);
   json["bus"] = joint.bus < robot.buses.size() ? robot.buses[joint.bus].name : "";
   json["board"] = joint.board;
   json["channel"] = joint.channel;
@@ -120,6 +122,7 @@ Json document_of(const RobotDescription& robot) {
     json["devices"] = std::string(recorded_devices) + robot.recording;
   else if (robot.devices != DeviceVariant::real)
     json["devices"] = word_of(device_variants, robot.devices);
+  if (!robot.power) json["power"] = word_of(powers, robot.power);
   json["buses"] = list_of(robot.buses, bus_of);
   json["joints"] = list_of(robot.joints, [&](const auto& joint) { return joint_of(robot, joint); });
   if (!robot.groups.empty()) json["groups"] = groups_of(robot);

@@ -48,7 +48,8 @@ class DescriptionHash {
   template <HasFields T>
   void add(const T& description) {
     for_each_field(description, [this](std::string_view name, const auto& field) {
-      if (name != "interface" && name != "devices" && name != "recording") this->add(field);
+      if (name != "interface" && name != "devices" && name != "recording" && name != "power")
+        this->add(field);
     });
   }
 

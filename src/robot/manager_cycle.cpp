@@ -132,7 +132,8 @@ void Manager::restart_joints() noexcept {
   for (JointRecord& joint : joints_) {
     if (!supervisor_.restarts(joint.index)) continue;
     release(joint);
-    joint.reference = {joint.feedback->position, 0, 0};
+    const bool freezes = supervisor_.freezes(joint.index);
+    joint.reference = {freezes ? joint.reference.position : joint.feedback->position, 0, 0};
     joint.stop.end();
     joint.waits = false;
   }

@@ -21,6 +21,7 @@ constexpr Duration patience_at_end = std::chrono::seconds(1);
 
 Supervisor::Supervisor(const RobotDescription& robot)
     : period_(robot.period),
+      power_(robot.power),
       overrun_limit_(robot.overrun_limit),
       silence_limit_(robot.silence_limit()),
       joints_(robot.joints.size()),
@@ -31,6 +32,8 @@ Supervisor::Supervisor(const RobotDescription& robot)
     const double allowed = robot.joints[i].following_error;
     joints_[i].following_error = allowed > 0 ? allowed : std::numeric_limits<double>::infinity();
     joints_[i].safe = robot.joints[i].safe;
+    joints_[i].keep_commanding = robot.joints[i].keep_commanding;
+    joints_[i].powered = power_;
   }
 }
 
@@ -74,7 +77,7 @@ void Supervisor::take(std::span<const JointFeedback> feedback, std::uint64_t mis
   if (fault_ && fault_->reason == FaultReason::drive_fault && fault_->value == 0)
     fault_->value = static_cast<double>(feedback_[fault_->joint].fault);
   if (!std::exchange(any_restarts_, false)) return;
-  for (Joint& joint : joints_) joint.restarts = false;
+  for (Joint& joint : joints_) joint.restarts = joint.freezes = false;
 }
 
 /// Compares the position with the last one, if the drive left requests unanswered. While it is on, the
@@ -106,7 +109,7 @@ void Supervisor::watch_position(std::size_t index, const JointFeedback& now) noe
 
 std::optional<RobotFault> Supervisor::watch_loop(std::uint64_t missed) noexcept {
   const bool holds_joints = state_ == RobotState::starting || state_ == RobotState::ready;
-  if (missed <= overrun_limit_ || !holds_joints) return std::nullopt;
+  if (missed <= overrun_limit_ || !holds_joints || !power_) return std::nullopt;
   const RobotFault fault{FaultReason::loop_overrun, 0, static_cast<double>(missed),
                          static_cast<double>(overrun_limit_)};
   stop(fault, false);
@@ -116,14 +119,16 @@ std::optional<RobotFault> Supervisor::watch_loop(std::uint64_t missed) noexcept 
 void Supervisor::watch_start(std::span<const MotionState> references) noexcept {
   fault_.reset();
   const bool patient = period_ * static_cast<Duration::rep>(cycle_ - waiting_since_) <= patience_at_start;
-  bool all_settled = true;
+  bool all_well = power_;
   for (std::size_t i = 0; i < joints_.size(); ++i) {
     Joint& joint = joints_[i];
+    const auto fault = fault_of(i, references[i]);
     if (joint.jump > 0) {
-      joint.settled = joint.powered = false;
+      all_well = joint.settled = joint.powered = false;
       if (!fault_) fault_ = RobotFault{FaultReason::position_jumped, i, joint.jump, joint.most_jump};
-    } else if (const auto fault = fault_of(i, references[i])) {
-      joint.settled = false;
+    } else if (fault && !(fault->reason == FaultReason::drive_off && !power_)) {
+      all_well = false;
+      joint.settled = joint.settled && keeps(i, *fault);
       const bool reports_a_fault = feedback_[i].drive == DriveState::fault;
       if (!fault_ && (!patient || reports_a_fault)) {
         fault_ = reports_a_fault
@@ -136,9 +141,10 @@ void Supervisor::watch_start(std::span<const MotionState> references) noexcept {
       joint.settled = joint.restarts = !(std::abs(feedback_[i].velocity) > standstill * joint.max_velocity);
       any_restarts_ = any_restarts_ || joint.restarts;
     }
-    all_settled = all_settled && joint.settled;
+    all_well = all_well && joint.settled;
   }
-  if (all_settled) state_ = RobotState::ready;
+  if (all_well) state_ = RobotState::ready;
+  if (!power_ && !fault_) fault_ = RobotFault{FaultReason::power_off};
 }
 
 std::optional<RobotFault> Supervisor::fault_of(std::size_t joint,
@@ -169,6 +175,12 @@ std::optional<RobotFault> Supervisor::fault_of(std::size_t joint,
   return RobotFault{FaultReason::following_error, joint, off.result()->value, off.result()->allowed};
 }
 
+/// Whether the joint's commands go on, although its drive is not heard.
+bool Supervisor::keeps(std::size_t joint, const RobotFault& fault) const noexcept {
+  const bool is_unheard = fault.reason == FaultReason::drive_silent || fault.reason == FaultReason::bus_down;
+  return is_unheard && joints_[joint].keep_commanding;
+}
+
 std::optional<RobotFault> Supervisor::watch_drives(bool was_ready,
                                                    std::span<const MotionState> references) noexcept {
   // The common case of fault_of(), in few instructions.
@@ -184,11 +196,12 @@ std::optional<RobotFault> Supervisor::watch_drives(bool was_ready,
     if (!fault) continue;
     if (!first) first = fault;
     joint.restarts = any_restarts_ = true;
+    joint.freezes = keeps(i, *fault);  // masters freeze a silent drive too; what was measured last is old
     // A joint that was pushed off its reference holds its measured position. A joint that does not answer or
     // obey is powered off, and so is one that leaves its reference again during the stop. The other joints
     // brake.
     const bool may_hold = fault->reason == FaultReason::following_error && was_ready;
-    if (!may_hold) joint.powered = false;
+    if (!may_hold && !joint.freezes) joint.powered = false;
   }
   if (!first || state_ != RobotState::ready) return std::nullopt;
   stop(*first, false);
@@ -258,7 +271,7 @@ Supervisor::ResetAnswer Supervisor::reset(bool accepts_positions) noexcept {
   for (Joint& joint : joints_) {
     joint.jump = 0;
     if (state_ == RobotState::stopped) joint.settled = joint.powered;
-    joint.powered = true;
+    joint.powered = power_;
   }
   state_ = RobotState::starting;
   fault_.reset();

@@ -105,6 +105,10 @@ int jog(const JogOptions& options) {
                options.joint, options.robot);
     return exit_bad_input;
   }
+  if (!description->power) {
+    fmt::print(stderr, "takt jog: {} says \"power\": \"off\", so no drive gets power\n", options.robot_file);
+    return exit_bad_input;
+  }
   const std::string on_which = options.simulate ? " --simulate" : bus_arguments(options.buses);
   const sigset_t signals = block_ending_signals();
   app::RobotOptions wanted;

@@ -51,6 +51,7 @@ struct RunOptions {
   std::string robot_file;
   double duration = 0;       ///< s; 0 = until a signal
   double start_timeout = 0;  ///< s; 0 = none
+  std::optional<bool> power;
   bool simulate = false;
   std::vector<std::string> buses;  ///< NAME=INTERFACE
   PhysicsOptions physics;
@@ -442,6 +443,7 @@ int run(const RunOptions& options) {
     }
     return exit_bad_input;
   }
+  if (options.power) robot->power = *options.power;
   const auto physics = Physics::create(*robot, options.robot_file, options.physics);
   if (!physics) {
     fmt::print(stderr, "{}", complaint(physics.error()));
@@ -516,6 +518,10 @@ void add_run(CLI::App& app) {
               "Give up if the robot is not ready after this many seconds (default: wait, and say every "
               "three seconds which drives are missing)")
           ->check(positive_number());
+  add_choice<std::optional<bool>, bool>(*command, "--power", options->power, {{"on", true}, {"off", false}},
+                                        "off: no drive gets power, whatever the file says. Angles are live "
+                                        "while joints are turned by hand; motion is "
+                                        "rejected");
   CLI::Option* simulate = command->add_flag("--simulate", options->simulate,
                                             "Simulated drives on every bus, whatever the file says");
   add_bus_option(*command, options->buses,
@@ -596,6 +602,9 @@ void add_run(CLI::App& app) {
       "  takt run examples/robots/arm6.json --record run.mcap          then: takt send, takt state, takt "
       "top\n"
       "  takt run my_arm.json --bus arm=slcan:/dev/ttyACM0 --foxglove\n"
+      "  takt run my_arm.json --power off                              then: takt top, and turn each joint "
+      "by "
+      "hand\n"
       "  takt run examples/robots/mhubo.json --virtual-time --requests day.jsonl --record day.mcap\n"
       "  takt run examples/robots/quadruped.json --physics mujoco");
   command->callback([options] {

@@ -188,7 +188,7 @@ int scan(const ScanOptions& options) {
   fmt::print(
       "A robot file for them. Replace the limits, counts_per_radian and \"drive\" before any power, and "
       "try:\n"
-      "  takt check scanned.json\n{}",
+      "  takt check scanned.json; takt run scanned.json --power off\n{}",
       robot::to_json(robot_of(found, options)));
   return exit_ok;
 }

@@ -264,6 +264,21 @@ class TaktBus(unittest.TestCase):
                     self.assertRegex(done.stdout, "robot starting for 3 s, " + missing)
                     self.assertRegex(done.stderr, f"takt {command[0]}: robot starting for [34] s, " + missing)
 
+    def test_joints_are_turned_by_hand_without_power(self):
+        with self.boards(), program("run", self.robot, *self.on_buses(), "--port", "0", "--power", "off", until="robot without power") as process:
+            port = next(line for line in process.lines if line.startswith("listening on")).rsplit(":", 1)[1]
+            self.assertIn("all drives answer", process.lines[-1])
+            self.assertNotIn("robot ready", process.lines)
+            done = takt("state", "--port", port)
+            self.assertIn("[power_off]", done.stdout)
+            self.assertEqual(done.stdout.count(" off\n"), 17, done.stdout)
+            done = takt("move", "WST", "0.4", "--port", port)
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn("(power_off)", done.stderr)
+            self.assertEqual(takt("reset", "--port", port).returncode, 0)
+            time.sleep(0.5)
+            self.assertEqual(takt("state", "--port", port).stdout.count(" off\n"), 17)
+
     def test_a_scan_finds_the_boards_and_writes_a_file_that_checks_them(self):
         robots = {"odrive": ("odrive_arm", "arm", {1, 2}), "mit": ("mit_arm3", "arm", {3})}
         for protocol, (name, bus, boards) in robots.items():

@@ -434,6 +434,30 @@ TEST_CASE("a misspelt protocol or bus is one mistake, whatever the joints say ab
   CHECK(places(robot) == std::multiset<std::string>{"/joints/1/bus"});
 }
 
+TEST_CASE("a robot may run without power, and a silent drive may be commanded on") {
+  Json robot = small_robot();
+  const auto usual = load_robot(robot.dump());
+  REQUIRE(usual);
+  CHECK(usual->power);
+  CHECK_FALSE(usual->joints[1].keep_commanding);
+  robot["power"] = "off";
+  robot["joints"][1]["safe"] = "keep_commanding";
+  const auto loaded = load_robot(robot.dump());
+  REQUIRE(loaded);
+  for (const auto& each : {loaded, load_robot(takt::robot::to_json(*loaded))}) {
+    REQUIRE(each);
+    CHECK_FALSE(each->power);
+    CHECK(each->joints[1].safe == takt::SafeBehaviour::hold);
+    CHECK(each->joints[1].keep_commanding);
+    CHECK(each->joints[0].safe == takt::SafeBehaviour::release);
+  }
+  robot["joints"][1].erase("safe");
+  CHECK(takt::robot::fingerprint(*load_robot(robot.dump())) == takt::robot::fingerprint(*usual));
+  robot["power"] = "of";
+  robot["joints"][0]["safe"] = "keep";
+  CHECK(places(robot) == std::multiset<std::string>{"/power", "/joints/0/safe"});
+}
+
 TEST_CASE("a zero offset is the position of the joint where its drive reports 0") {
   Json robot = small_robot();
   robot["joints"][1]["zero_offset"] = 0.25;

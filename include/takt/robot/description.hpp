@@ -63,7 +63,11 @@ struct JointDescription {
   std::string name;
   JointKind kind = JointKind::rotary;  ///< of a linear joint, read m for rad and N for N m below
   JointLimits limits;
+  /// After a stop of the robot. Either way, a drive that is silent, faulty or off its reference again is
+  /// powered off.
   SafeBehaviour safe = SafeBehaviour::hold;
+  /// With SafeBehaviour::hold: a drive that is silent keeps power and gets its last position, unseen.
+  bool keep_commanding = false;
   /// Encoder counts per rad (per m for linear joints); a negative number reverses the direction.
   double counts_per_radian = 1;
   /// N m at the joint when its drive gives its rated torque, or a finger its largest. 0: the drive takes
@@ -77,8 +81,8 @@ struct JointDescription {
   double goal_tolerance = 0.02;  ///< rad: a goal succeeds when the joint is this close to its end
   PlantDescription plant;
 
-  TAKT_FIELDS(JointDescription, name, kind, limits, safe, counts_per_radian, rated_effort, bus, board,
-              channel, drive, following_error, goal_tolerance, plant)
+  TAKT_FIELDS(JointDescription, name, kind, limits, safe, keep_commanding, counts_per_radian, rated_effort,
+              bus, board, channel, drive, following_error, goal_tolerance, plant)
 
   /// The largest distance of an allowed position from zero, rad.
   [[nodiscard]] double farthest_position() const noexcept {
@@ -166,6 +170,8 @@ struct RobotDescription {
   Duration goal_time{1'000'000'000};  ///< a goal may take so long to settle after its last waypoint
   DeviceVariant devices = DeviceVariant::real;
   std::string recording{};  ///< path of the recording, for DeviceVariant::recorded
+  /// Drives get power. If not, none ever does: their feedback flows, and the robot never becomes ready.
+  bool power = true;
   std::vector<BusDescription> buses;
   std::vector<JointDescription> joints;
   std::vector<GroupDescription> groups;
@@ -174,7 +180,7 @@ struct RobotDescription {
   std::vector<ControllerDescription> controllers;      ///< besides the trajectory controller
 
   TAKT_FIELDS(RobotDescription, name, period, overrun, overrun_limit, feedback_timeout, goal_time, devices,
-              recording, buses, joints, groups, mimics, transmissions, controllers)
+              recording, power, buses, joints, groups, mimics, transmissions, controllers)
 
   /// The feedback timeout as a number of requests, one in each executed cycle; at least 1. A drive that
   /// leaves so many in a row unanswered is silent. A loop that paused sent no requests, so its pause does not

@@ -19,6 +19,8 @@
 //   "devices": "real",                optional: drives on the buses below. "simulated": simulated ones, on
 //                                     virtual buses. "recorded:run.mcap": what a recording read. Its path
 //                                     begins at the folder of this file. app::replay() plays it
+//   "power": "on",                    optional. "off": no drive ever gets power, the robot never becomes
+//                                     ready, and angles are live while joints are turned by hand
 //   "buses": [{
 //     "name": "arm",
 //     "protocol": "hubo",             of its drives: a folder of src/drives/ ("cia402", "hubo", "mit",
@@ -44,7 +46,10 @@
 //                                     the joint. "release": it is switched off. With both, a drive that is
 //                                     silent for feedback_timeout, faulty or off its reference again is
 //                                     switched off at once: a loaded arm without a brake falls.
-//                                     All joints of one hubo board have the same, since it is powered as a whole
+//                                     "keep_commanding": as "hold", but a silent drive keeps power, and stops
+//                                     at once at its last position: for arms that must not fall because of a
+//                                     lost answer. Nothing shows whether it obeys. All joints of one hubo
+//                                     board have the same, since it is powered as a whole
 //     "counts_per_radian": 63662,     encoder counts; negative reverses the direction. Optional for
 //                                     mit and odrive
 //     "zero_offset": 0.3,             rad, optional: the joint's position where its drive reports 0. Not for joints

@@ -12,7 +12,8 @@
 //
 // Stop. A silent or faulty drive, a following error, a loop that was away for too long, and stop() lead to
 // `stopping`. When all joints stand, each is held or released, and the stop is latched. A joint that does not
-// obey is powered off. A joint that was pushed off its reference holds its measured position.
+// obey is powered off. A silent one with JointDescription::keep_commanding stays at its last reference, with
+// power. A joint that was pushed off its reference holds its measured position.
 //
 // A drive that left requests unanswered must come back where it was. An incremental encoder restarts at 0,
 // and its joint would then move too far. A joint whose position jumped meanwhile by more than its following
@@ -80,6 +81,7 @@ enum class FaultReason : std::uint8_t {
   emergency_stop,   ///< asked for
   protective_stop,  ///< asked for
   shutting_down,    ///< asked for
+  power_off,        ///< RobotDescription::power is false: the robot stays in state starting
 };
 
 /// A reason with its joint and numbers.
@@ -105,6 +107,8 @@ class Supervisor {
                                                 std::span<const MotionState> references) noexcept;
   /// Whether the joint's reference is the measured position, at rest, from this cycle on.
   [[nodiscard]] bool restarts(std::size_t joint) const noexcept { return joints_[joint].restarts; }
+  /// Whether a joint that restarts stays at its reference instead, because its drive is not heard.
+  [[nodiscard]] bool freezes(std::size_t joint) const noexcept { return joints_[joint].freezes; }
   /// Whether one of the joints restarts.
   [[nodiscard]] bool any_restarts() const noexcept { return any_restarts_; }
   /// Latches the stop when no joint is `moving` any more. Call it after the motion of the cycle.
@@ -159,6 +163,7 @@ class Supervisor {
   [[nodiscard]] double seconds(std::uint64_t cycles) const noexcept;
   [[nodiscard]] std::optional<RobotFault> fault_of(std::size_t joint,
                                                    const MotionState& reference) const noexcept;
+  [[nodiscard]] bool keeps(std::size_t joint, const RobotFault& fault) const noexcept;
   void take(std::span<const JointFeedback> feedback, std::uint64_t missed) noexcept;
   void watch_position(std::size_t joint, const JointFeedback& now) noexcept;
   [[nodiscard]] std::optional<RobotFault> watch_loop(std::uint64_t missed) noexcept;
@@ -171,15 +176,18 @@ class Supervisor {
     double deceleration = 0;     ///< rad/s^2 or m/s^2
     double following_error = 0;  ///< rad or m
     SafeBehaviour safe = SafeBehaviour::hold;
+    bool keep_commanding = false;
     std::uint64_t answered = 0;  ///< cycle of its drive's latest answer
     double jump = 0;             ///< of its position, not accepted yet; 0: none. rad or m
     double most_jump = 0;        ///< allowed then
     bool powered = true;         ///< its drive is to be on
     bool settled = false;        ///< state starting: its drive was seen ready
     bool restarts = false;       ///< in this cycle
+    bool freezes = false;        ///< in this cycle
   };
 
   Duration period_;
+  bool power_;
   std::uint32_t overrun_limit_;
   std::uint32_t silence_limit_;  ///< cycles
   std::vector<Joint> joints_;

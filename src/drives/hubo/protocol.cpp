@@ -116,7 +116,7 @@ class HuboProtocol final : public robot::DriveProtocol {
                                     });
     if (other == robot.joints.end()) return;
     const std::string board = "board " + std::to_string(joint.board);
-    if (other->safe != joint.safe)
+    if (other->safe != joint.safe || other->keep_commanding != joint.keep_commanding)
       complain("safe", board + " is switched as a whole, and " + other->name + " on it has another value");
     if (other->drive.word("homing") != joint.drive.word("homing"))
       complain("drive/homing",

@@ -101,7 +101,7 @@ class DriveControl {
     return last_state_ == State::operation_enabled;
   }
   /// Returns whether the drive became silent while enabled. It is held until Demand::target is not
-  /// operation_enabled.
+  /// operation_enabled, or until it answers again and Demand::clear_fault is set.
   [[nodiscard]] constexpr bool held() const noexcept { return held_; }
   /// Returns whether the drive reports the mode of the last command.
   [[nodiscard]] constexpr bool mode_confirmed() const noexcept {
@@ -126,7 +126,8 @@ class DriveControl {
   [[nodiscard]] constexpr Command step(const Demand& demand, Time now) noexcept {
     silent_ = heard_ && now - told_at_ > options_.silence;
     if (unanswered_ < UINT32_MAX) ++unanswered_;
-    held_ = demand.target == Target::operation_enabled && may_be_enabled() && (held_ || silent_);
+    held_ = demand.target == Target::operation_enabled && may_be_enabled() &&
+            (silent_ || (held_ && !demand.clear_fault));
     follow_mode(demand, now);
     const Command before = command_;
     command_.control_word =

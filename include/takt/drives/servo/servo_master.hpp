@@ -98,8 +98,8 @@ class ServoMaster {
     if (state() == DriveState::ready && good) {
       position_ = sign_ * joint.position;
       command.velocity = sign_ * joint.velocity;
-    } else if (state() != DriveState::ready) {
-      position_ = reply_.position;
+    } else if (reply_.state != can::servo::State::ready || power_.lost()) {
+      position_ = reply_.position;  // one that is silent, but was on, keeps its reference
     }
     command.position = position_;
     command.clear_fault = clearing_ > 0;
