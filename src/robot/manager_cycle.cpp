@@ -605,8 +605,12 @@ void Manager::obey(JointRecord& joint) noexcept {
   MotionState motion = within_rates(wanted.motion, joint.limits);
   if (by_velocity) motion.position = joint.feedback->position;
   const bool fits = by_velocity ? can_brake(motion, joint.limits)
-                                : is_near(motion.position, reference.position, joint.limits, period_);
-  if (!fits && joint.limiter) return limit(joint, motion);
+                                : motion == wanted.motion &&
+                                      is_near(motion.position, reference.position, joint.limits, period_);
+  if (!fits && joint.limiter) {
+    joint.catches_up = !by_velocity;  // the command goes on meanwhile
+    return limit(joint, wanted.motion);
+  }
   if (!fits && by_velocity) motion.velocity = 0;
   if (!fits && !by_velocity)
     motion.position = nearest(motion.position, reference.position, joint.limits, period_);
@@ -617,12 +621,19 @@ void Manager::obey(JointRecord& joint) noexcept {
 void Manager::limit(JointRecord& joint, const MotionState& wanted) noexcept {
   // The limiter goes on from what was sent. A joint in velocity mode is where it was measured.
   if (!joint.limiter->reset(joint.reference)) return;
-  joint.reference =
-      (joint.mode == CommandMode::velocity ? joint.limiter->toward_velocity(wanted.velocity, period_)
-       : joint.catches_up                  ? joint.limiter->rejoin(wanted, period_)
-                                           : joint.limiter->follow(wanted, period_))
-          .value;
+  const MotionState before =
+      std::exchange(joint.reference, (joint.mode == CommandMode::velocity
+                                          ? joint.limiter->toward_velocity(wanted.velocity, period_)
+                                      : joint.catches_up ? joint.limiter->rejoin(wanted, period_)
+                                                         : joint.limiter->follow(wanted, period_))
+                                         .value);
   joint.catches_up = joint.catches_up && !(joint.reference == wanted);
+  // A trusted command may have left more acceleration than the limiter can end in time.
+  const double velocity = within(joint.reference.velocity, joint.limits.velocity);
+  if (velocity == joint.reference.velocity ||
+      within(before.velocity, joint.limits.velocity) != before.velocity)
+    return;
+  joint.reference = {before.position + velocity * period_, velocity, 0};
 }
 
 void Manager::protect_commands() noexcept {

@@ -169,8 +169,7 @@ Listened listen(app::Devices& devices, const robot::RobotDescription& robot, dou
   }
   const std::uint64_t answers = answers_of(devices.counters());
   const auto cycles = static_cast<double>(periods - 1);  // whose answers were read
-  const auto half = periods / 2;  // rounded down, as the cycle in which the counts were taken
-  const auto cycles_since_half = static_cast<double>(periods - 1 - half);
+  const auto cycles_since_half = static_cast<double>(periods - 1 - periods / 2);
   const double of_all = surplus_since(robot, begin, asked, cycles, answers);
   const double of_half = surplus_since(robot, half, asked, cycles_since_half, answers - answers_by_half);
   wait_for_last_answers(devices, asked, heard);

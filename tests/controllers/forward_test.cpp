@@ -184,7 +184,9 @@ TEST_CASE("a driven input wins over the port, and its NaN is not forwarded") {
   leader->value = std::numeric_limits<double>::quiet_NaN();
   rig.run(1);
   CHECK(rig.status("leader").error == robot::Errc::command_not_finite);
-  CHECK(rig.drives.commands[0].velocity == doctest::Approx(-1));
+  // The chain ends, and the joint begins to brake.
+  CHECK(rig.drives.commands[0].velocity == doctest::Approx(-0.99));
+  CHECK(rig.status("forward").state == robot::ControllerState::inactive);
   CHECK(rig.status("forward").error == Error());
 }
 

@@ -327,12 +327,14 @@ TEST_CASE("events that nobody takes are kept, and meanwhile no request is accept
 TEST_CASE("a storm of random requests breaks no limit, and every request comes back exactly once") {
   auto random = test::generator();
   for (std::size_t run = 0; run < test::count(30); ++run) {
+    CAPTURE(run);
     Bench bench;
     bench.make_ready();
     std::vector<std::unique_ptr<Request>> requests;
     std::map<GoalId, GoalState> states;
     GoalId next_goal = 1;
     for (int i = 0; i < 1500; ++i) {
+      CAPTURE(i);
       std::vector<Request*> now;
       if (test::uniform_int(random, 0, 12) == 0) {
         std::unique_ptr<Request> request;

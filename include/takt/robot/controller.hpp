@@ -140,9 +140,9 @@ class Controller : public component::Component {
 
   /// Whether its commands to joints are within their limits by themselves. Then the manager does not check
   /// their acceleration between two cycles, jerk and braking distance again. Range, velocity and acceleration
-  /// hold all the same: the velocity and acceleration of a command are clamped. A position outside the range,
-  /// or further away than the velocity limit reaches in a period, and a velocity with which the joint cannot
-  /// brake inside its range, are limited as those of any other controller.
+  /// hold all the same. A command beyond them, a position further away than the velocity limit reaches in a
+  /// period, and a velocity with which the joint cannot brake inside its range, are limited as those of any
+  /// other controller. So are the commands that follow, until the joint has caught up with them.
   [[nodiscard]] virtual bool keeps_limits() const noexcept { return false; }
   /// Whether it goes on while the robot stops and is stopped: for joints that must not go limp. Others are
   /// deactivated, and activated again once the robot is ready; so is one whose follower does not go on.
