@@ -271,12 +271,11 @@ void Manager::shut_down() noexcept {
   if (supervisor_.shut_down()) suspend();
 }
 
-/// Deactivates all controllers, except those that work in a stop and command no other controllers. Their
+/// Deactivates all controllers, except those that work in a stop together with all that they command. Their
 /// joints come to rest in this cycle.
 void Manager::suspend() noexcept {
   suspended_ = true;
   if (pending_ != nullptr) continue_switch();
-  for (JointRecord& joint : joints_) joint.prepares = false;
   // Followers come last in the list.
   for (std::size_t i = running_.size(); i-- > 0;) {
     Entry& entry = *running_[i];
@@ -354,7 +353,9 @@ void Manager::deactivate(Entry& entry) noexcept {
 void Manager::take(Entry& entry) noexcept {
   Controller& controller = *entry.controller;
   for (Joint& claim : controller.joints_) {
-    claim.next_ = std::exchange(claim.record_->claims, &claim);
+    Joint** place = &claim.record_->claims;  // the newest first
+    while (*place != nullptr && by_number_[(*place)->number_]->since > entry.since) place = &(*place)->next_;
+    claim.next_ = std::exchange(*place, &claim);
     hand_over(*claim.record_, 0);
   }
   controller.gate_.open = true;
@@ -369,7 +370,6 @@ void Manager::give_back(Entry& entry) noexcept {
   Controller& controller = *entry.controller;
   for (Joint& claim : controller.joints_) {
     JointRecord& joint = *claim.record_;
-    if (entry.starts_by != 0) joint.prepares = false;
     Joint** place = &joint.claims;
     while (*place != nullptr && *place != &claim) place = &(*place)->next_;
     if (*place == nullptr) continue;
@@ -446,6 +446,7 @@ void Manager::want(Entry& entry, bool wanted, Origin origin) noexcept {
   entry.displaces = false;
   entry.origin = origin;
   entry.wanted.store(wanted, std::memory_order_relaxed);
+  entry.since = wishes_.load(std::memory_order_relaxed);
   // release: a plan that sees the count sees the wish. Only the cycle counts.
   wishes_.store(wishes_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
@@ -532,8 +533,7 @@ void Manager::end_marked(Error reason) noexcept {
 void Manager::start_fallbacks(const Entry& entry) noexcept {
   for (Entry* fallback : entry.fallbacks) {
     const bool fits = !suspended_ || fallback->controller->works_in_stop();
-    if (!fits || fallback->starts_by != 0 || fallback->controller->state() != ComponentState::inactive)
-      continue;
+    if (!fits || fallback->wanted || fallback->controller->state() != ComponentState::inactive) continue;
     want(*fallback, true, suspended_ ? Origin::stop_fallback : Origin::fallback);
     fallback->displaces = true;
     wait_to_start(*fallback);
@@ -566,7 +566,8 @@ void Manager::emit(ManagerEvent::Kind kind, const component::Component& componen
 // ---- 5 limit, 6 protect ----
 
 void Manager::move(JointRecord& joint) noexcept {
-  if (joint.driven && supervisor_.holds(joint.index) && !joint.prepares && joint.changes_until == 0) {
+  if (joint.driven && supervisor_.holds(joint.index) && joint.prepared_at != cycle_ &&
+      joint.changes_until == 0) {
     joint.stop.end();
     joint.was_driven = true;
     obey(joint);

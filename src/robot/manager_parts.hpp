@@ -27,15 +27,15 @@ struct Manager::Entry {
   std::vector<Entry*> fallbacks;
   /// It is active, or will be once the robot is ready. Only Manager::want() writes it, in the cycle.
   std::atomic<bool> wanted{false};
-  std::size_t place = 0;  ///< the cycle's: in running_
-  Origin origin{};        ///< the cycle's: who wanted it
-  std::uint64_t starts_by =
-      0;  ///< the cycle's: the manager's cycle until which it waits to start; 0: it does not
-  std::uint64_t tried_at = 0;  ///< the cycle's: the manager's cycle of its last attempt to start
-  std::uint64_t ended_at = 0;  ///< the cycle's: the manager's cycle in which it ended after step 4
-  bool displaces = false;      ///< the cycle's: whoever owns what it needs ends when it starts
-  bool falls_back = false;     ///< the cycle's: it failed, or lost a device
-  bool marked = false;         ///< the cycle's: scratch of mark_chains()
+  std::size_t place = 0;        ///< the cycle's: in running_
+  Origin origin{};              ///< the cycle's: who wanted it
+  std::uint64_t since = 0;      ///< the cycle's: Manager::wishes_ when it was wanted. A stop keeps it
+  std::uint64_t starts_by = 0;  ///< the cycle's: the manager's cycle until which it waits to start; 0: no
+  std::uint64_t tried_at = 0;   ///< the cycle's: the manager's cycle of its last attempt to start
+  std::uint64_t ended_at = 0;   ///< the cycle's: the manager's cycle in which it ended after step 4
+  bool displaces = false;       ///< the cycle's: whoever owns what it needs ends when it starts
+  bool falls_back = false;      ///< the cycle's: it failed, or lost a device
+  bool marked = false;          ///< the cycle's: scratch of mark_chains()
 };
 
 /// Who wanted a controller to run.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -144,7 +145,7 @@ SetupResult<void> Manager::check_claims(SwitchJob& job, bool may_drop) const {
   return {};
 }
 
-/// A leader needs its followers, and a follower with a leader cannot stop alone.
+/// A leader needs its followers. A follower with a leader cannot stop alone, not even to start again.
 SetupResult<void> Manager::check_chains(const SwitchJob& job) const {
   const auto would_run = [&](Entry* entry) {
     if (contains(job.start, entry)) return true;
@@ -159,9 +160,8 @@ SetupResult<void> Manager::check_chains(const SwitchJob& job) const {
     }
   }
   for (Entry* entry : job.stop) {
-    if (contains(job.start, entry)) continue;
     for (Entry* leader : entry->leaders) {
-      if (!would_run(leader)) continue;
+      if (!leader->wanted.load(std::memory_order_relaxed) || contains(job.stop, leader)) continue;
       return fail(Errc::in_use, leader->controller->name() + " commands inputs of " +
                                     entry->controller->name() + "; stop both");
     }
@@ -269,15 +269,14 @@ void Manager::continue_switch() noexcept {
     return undo(job);
   }
   for (Entry* entry : job.start) {
-    take(*entry);
     want(*entry, true, Origin::user);
+    take(*entry);
   }
   job.done.store(true, std::memory_order_release);
 }
 
 /// Returns to the controllers from before the switch.
 void Manager::undo(SwitchJob& job) noexcept {
-  for (const ModeChange& change : job.changes) joints_[change.joint].prepares = false;
   for (Entry* entry : job.stop) {
     want(*entry, true, Origin::user);
     if (!suspended_) wait_to_start(*entry);
@@ -302,7 +301,7 @@ Manager::Launch Manager::launch(std::span<Entry* const> list, std::span<const Mo
   const bool waits = progress == ModeProgress::ongoing && cycle_ < deadline;
   for (const ModeChange& change : changes) {
     JointRecord& joint = joints_[change.joint];
-    joint.prepares = waits;
+    if (waits) joint.prepared_at = cycle_;
     check_mode(joint);
   }
   if (waits) return {ModeProgress::ongoing};
@@ -429,24 +428,37 @@ void Manager::collect_changes() noexcept {
   for (const Entry* entry : starting_) {
     for (const Joint& claim : entry->controller->joints_) {
       JointRecord& joint = *claim.record_;
-      if (joint.plan == 0) changes_.push_back({joint.index, CommandMode::position});
+      if (joint.plan == 0) {
+        changes_.push_back({joint.index, CommandMode::position});
+        joint.heir = std::numeric_limits<std::uint64_t>::max();
+      }
       add(joint, listed);
       for (const Joint* other = joint.claims; other != nullptr; other = other->next_) {
-        if (other->kind_ == ClaimKind::exclusive && !by_number_[other->number_]->marked)
+        const Entry& owner = *by_number_[other->number_];
+        if (owner.marked) continue;
+        if (other->kind_ == ClaimKind::exclusive)
           add(joint, other->parts_);
+        else
+          joint.heir = std::min(joint.heir, owner.since);
       }
     }
   }
-  for (const ClaimKind kind : {ClaimKind::exclusive, ClaimKind::lending}) {
-    for (std::size_t i = running_.size(); i-- > 0;) {
-      if (running_[i]->starts_by == 0) continue;
-      const bool starts = contains(starting_, running_[i]);
-      for (const Joint& claim : running_[i]->controller->joints_) {
-        JointRecord& joint = *claim.record_;
-        const bool is_free = joint.plan == listed && joint.claims == nullptr;
-        if (claim.kind_ != kind || joint.plan == 0 || (kind == ClaimKind::lending && !is_free)) continue;
+  for (Entry* entry : running_) {
+    if (entry->starts_by == 0) continue;
+    const bool starts = contains(starting_, entry);
+    for (const Joint& claim : entry->controller->joints_) {
+      JointRecord& joint = *claim.record_;
+      if (joint.plan == 0) continue;
+      if (claim.kind_ == ClaimKind::exclusive)
         add(joint, claim.parts_ | (starts ? gets_owner : 0U));
-      }
+      else
+        joint.heir = std::min(joint.heir, entry->since);
+    }
+  }
+  for (const Entry* entry : starting_) {
+    for (const Joint& claim : entry->controller->joints_) {
+      JointRecord& joint = *claim.record_;
+      if (joint.plan == listed && joint.heir == entry->since) add(joint, claim.parts_ | gets_owner);
     }
   }
   std::erase_if(changes_, [&](ModeChange& change) {
@@ -492,7 +504,7 @@ void Manager::change_modes() noexcept {
   for (JointRecord& joint : joints_) {
     if (joint.changes_until == 0) continue;
     const ModeChange change{joint.index, joint.mode};
-    const ModeProgress progress = joint.prepares ? ModeProgress::ongoing : perform({&change, 1});
+    const ModeProgress progress = joint.prepared_at == cycle_ ? ModeProgress::ongoing : perform({&change, 1});
     if (progress == ModeProgress::ongoing && cycle_ < joint.changes_until) {
       modes_change_ = true;
       continue;

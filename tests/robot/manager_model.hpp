@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace takt::test {
@@ -45,7 +46,7 @@ struct ModelController {
 
   bool wanted = false, active = false, failed = false;
   bool stands_in = false;   ///< a fallback of the stop
-  std::uint64_t since = 0;  ///< its place in the order of activations
+  std::uint64_t since = 0;  ///< its place in the order of wishes; a stop of the robot keeps it
 };
 
 class ManagerModel {
@@ -58,7 +59,7 @@ class ManagerModel {
     unsigned mode = 1;  ///< as a part
     double effort = 0;
     Group owners = 0;
-    std::uint64_t since = 0;  ///< the newest activation of an owner
+    std::uint64_t since = 0;  ///< of the newest owner
     friend bool operator==(const Drive&, const Drive&) = default;
   };
 
@@ -68,6 +69,8 @@ class ManagerModel {
   bool suspended = true;
   bool device_lost = false;
   Group refuses = 0;  ///< those whose activation fails
+  /// The joints of all that an operation starts or ends, also for a moment. They may rest meanwhile.
+  std::array<bool, model_joints> touched{};
   Mistake mistake = Mistake::none;
 
   [[nodiscard]] static double effort_of(std::size_t i) { return 1 + 0.25 * static_cast<double>(i); }
@@ -86,8 +89,15 @@ class ManagerModel {
   }
 
   [[nodiscard]] Drive drive(std::size_t joint) const {
+    Group active = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) active |= all[i].active ? group(i) : 0;
+    return drive(joint, active);
+  }
+
+  /// The same while only these are active yet.
+  [[nodiscard]] Drive drive(std::size_t joint, Group active) const {
     Drive drive;
-    const auto claims = [&](std::size_t i) { return all[i].active && all[i].parts[joint] != 0; };
+    const auto claims = [&](std::size_t i) { return has(active, i) && all[i].parts[joint] != 0; };
     std::size_t lender = all.size();
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!claims(i)) continue;
@@ -104,6 +114,11 @@ class ManagerModel {
       drive.driven = true;
       if ((all[i].parts[joint] & 4) != 0 || all[i].pushes) drive.effort = effort_of(i);
     }
+    if (mistake == Mistake::mode_stays && drive.owners != 0) {
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!has(active, i) && all[i].since != 0 && !all[i].lends) parts |= all[i].parts[joint];
+      }
+    }
     drive.mode = parts == 0 ? 1 : 1U << static_cast<unsigned>(std::countr_zero(parts));
     return drive;
   }
@@ -115,15 +130,16 @@ class ManagerModel {
     if (!is_allowed(start, stop, best)) return false;
     for (const std::size_t i : stop) set(i, false);
     if (suspended) {
-      for (const std::size_t i : start) all[i].wanted = true;
+      for (const std::size_t i : start) wish(i);
       return true;
     }
     if (std::ranges::none_of(start, [&](std::size_t i) { return has(refuses, i); })) {
       for (const std::size_t i : start) set(i, true);
       return true;
     }
+    for (const std::size_t i : start) touch(i);
     if (mistake == Mistake::rollback_forgets) return false;
-    for (const std::size_t i : stop) all[i].wanted = true;
+    for (const std::size_t i : stop) wish(i);
     start_waiting();
     return false;
   }
@@ -131,14 +147,17 @@ class ManagerModel {
   /// All of these fail in one cycle, and those that start in it as a fallback.
   void fail(Group who, bool by_command) {
     Group failing = 0;
+    std::uint64_t executed = 0;  // what began before has executed
     const auto fails = [&](std::size_t i) {
-      return has(who, i) && all[i].wanted && all[i].active && !all[i].failed && (!by_command || commands(i));
+      return has(who, i) && all[i].wanted && all[i].active && !all[i].failed && all[i].since > executed &&
+             (!by_command || commands(i));
     };
     do {
       failing = 0;
       for (std::size_t i = 0; i < all.size(); ++i) {
         if (fails(i)) failing |= group(i);
       }
+      executed = clock_;
       Group pays = 0;
       for (std::size_t i = 0; i < all.size(); ++i) {
         if (!has(failing, i)) continue;
@@ -179,7 +198,10 @@ class ManagerModel {
       const bool led = (all[*i].followers & ~stays) == 0 || mistake == Mistake::leader_rides_alone;
       if (all[*i].active && all[*i].rides && led) stays |= group(*i);
     }
-    for (std::size_t i = 0; i < all.size(); ++i) all[i].active = has(stays, i);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].active != has(stays, i)) touch(i);
+      all[i].active = has(stays, i);
+    }
     for (const std::size_t i : order) {
       if (all[i].wanted && !all[i].active) start_fallbacks(i);
     }
@@ -199,10 +221,21 @@ class ManagerModel {
     return false;
   }
 
+  void touch(std::size_t i) {
+    for (std::size_t j = 0; j < model_joints; ++j) touched[j] = touched[j] || all[i].parts[j] != 0;
+  }
+
+  void wish(std::size_t i) {
+    touch(i);
+    all[i].wanted = true;
+    all[i].since = ++clock_;
+  }
+
   void set(std::size_t i, bool runs) {
+    if (runs && !all[i].wanted) wish(i);
+    touch(i);
     all[i].wanted = all[i].active = runs;
     all[i].stands_in = false;
-    if (runs) all[i].since = ++clock_;
   }
 
   void end(Group who) {
@@ -264,8 +297,9 @@ class ManagerModel {
     const auto wrong = [&](std::size_t i) { return all[i].failed || (all[i].wanted && !in(stop, i)); };
     clean = std::erase_if(start, wrong) == 0 && clean;
     if (!clean && !best) return false;
-    const auto place = [&](std::size_t i) { return order.end() - std::ranges::find(order, i); };
-    std::ranges::sort(start, {}, place);
+    const auto place = [&](std::size_t i) { return std::ranges::find(order, i) - order.begin(); };
+    std::ranges::sort(start, std::greater<>{}, place);
+    std::ranges::sort(stop, {}, place);
     for (std::size_t k = 0; k < start.size(); ++k) {
       const auto goes_on = [&](std::size_t i) {
         const auto self = start.begin() + static_cast<std::ptrdiff_t>(k);
@@ -280,17 +314,23 @@ class ManagerModel {
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (in(start, i) || (all[i].wanted && !in(stop, i))) would_run |= group(i);
     }
-    const auto lacks = [&](std::size_t i) { return (all[i].followers & ~would_run) != 0; };
-    if (any([&](std::size_t i) { return has(would_run, i) && lacks(i); })) return false;
+    Group ends = 0;  // also those that start again
+    for (const std::size_t i : stop) ends |= group(i);
+    const auto is_torn = [&](std::size_t i) {
+      const bool goes_on = all[i].wanted && !has(ends, i);
+      return has(would_run, i) &&
+             ((all[i].followers & ~would_run) != 0 || (goes_on && (all[i].followers & ends) != 0));
+    };
+    if (any(is_torn)) return false;
     return !device_lost || std::ranges::none_of(start, [&](std::size_t i) { return all[i].uses_device; });
   }
 
   void start_fallbacks(std::size_t of) {
     if (mistake == Mistake::fallback_waits) return;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (!has(all[of].fallbacks, i) || all[i].failed || all[i].active || (suspended && !all[i].rides))
+      if (!has(all[of].fallbacks, i) || all[i].failed || all[i].wanted || (suspended && !all[i].rides))
         continue;
-      all[i].wanted = true;
+      wish(i);
       start_all({i}, true);
       all[i].stands_in = all[i].wanted && suspended;
     }

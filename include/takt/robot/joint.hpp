@@ -41,7 +41,9 @@ inline constexpr std::uint16_t nobody = std::numeric_limits<std::uint16_t>::max(
 /// Whether a claim excludes other controllers.
 enum class ClaimKind : std::uint8_t {
   exclusive,  ///< no other controller commands it while this one is active
-  lending,    ///< a controller with an exclusive claim may borrow the joint; it comes back afterwards
+  /// A controller with an exclusive claim may borrow the joint; it comes back afterwards. The oldest of several
+  /// lending ones owns it. A stop of the robot changes no ages.
+  lending,
 };
 
 class Controller;
@@ -87,8 +89,9 @@ struct JointRecord {
   Joint* claims = nullptr;          ///< those of active controllers, the newest first
   std::uint16_t owner = nobody;     ///< the newest of its owners
   std::uint64_t changes_until = 0;  ///< cycle; 0: its device does not change the mode for its owners
+  std::uint64_t prepared_at = 0;    ///< the last cycle in which it changed the mode for some that start
+  std::uint64_t heir = 0;           ///< scratch of a start: which lender will own it, by its age
   std::uint8_t plan = 0;            ///< scratch: the parts that a start claims
-  bool prepares = false;            ///< its device changes the mode for controllers that start
   bool is_changing = false;  ///< its device has not finished the last change of mode that it was asked for
   bool driven = false;
   bool was_driven = false;  ///< in the last cycle

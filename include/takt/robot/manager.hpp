@@ -36,7 +36,8 @@
 // ends for a fallback that cannot start. A controller executes at most once in a cycle.
 //
 // Stops. Controllers are deactivated, except those that work in a stop together with all that they command.
-// When the robot is ready again, the same ones are activated in one cycle, from the measured state.
+// When the robot is ready again, the same ones are activated from the measured state: in one cycle, except
+// those whose drives have to change their modes first.
 //
 // Starts. Each start waits until the devices have changed the modes of the joints. Then the controllers are
 // activated, followers first. If one refuses, none of its chain runs.
