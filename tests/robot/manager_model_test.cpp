@@ -1,5 +1,5 @@
-// Random switches, failures, stops, loans, fallbacks and lost devices against
-// the model of the rules. A judge sees what the drives get in each cycle.
+// Random switches, failures, stops, loans, fallbacks and lost devices against the model of the rules. A judge
+// sees what the drives get in each cycle.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -36,8 +36,7 @@ constexpr double zombie_effort = 77;
 [[nodiscard]] std::string name_of(std::size_t i) { return "c" + std::to_string(i); }
 [[nodiscard]] std::string joint_name(std::size_t j) { return std::string(1, static_cast<char>('a' + j)); }
 
-/// Drives whose change of modes takes some cycles, with a state that
-/// controllers read.
+/// Drives whose change of modes takes some cycles, with a state that controllers read.
 struct Board final : Device {
   static constexpr component::ComponentMetadata about{.type = "Board",
                                                       .version = "1.0.0",
@@ -217,8 +216,7 @@ class World {
     settle();
   }
 
-  /// One operation. Returns the line at which manager and model differ for the
-  /// first time; 0: they agree.
+  /// One operation. Returns the line at which manager and model differ for the first time; 0: they agree.
   [[nodiscard]] std::uint32_t step() {
     board_delay(0);
     model_.touched = {};
@@ -379,8 +377,7 @@ class World {
     agree(state() == RobotState::ready);
   }
 
-  /// Calls the manager: directly between two cycles, or from the caller's
-  /// thread while the cycle runs.
+  /// Calls the manager: directly between two cycles, or from the caller's thread while the cycle runs.
   void ask(const std::function<void()>& call) {
     if (caller_ == nullptr) return call();
     caller_->begin(call);
@@ -400,8 +397,7 @@ class World {
     judge(changes);
   }
 
-  /// The cycles in which changes of modes may go on, then one in which all must
-  /// be as the model says.
+  /// The cycles in which changes of modes may go on, then one in which all must be as the model says.
   void settle() {
     for (int i = 0; i <= 2 * modes_.delay; ++i) cycle(true);
     remember();
@@ -412,8 +408,7 @@ class World {
     for (std::size_t j = 0; j < model_joints; ++j) before_[j] = model_.drive(j);
   }
 
-  /// `changes`: the cycle may be before the operation, or amid a change of
-  /// modes.
+  /// `changes`: the cycle may be before the operation, or amid a change of modes.
   void judge(bool changes) {
     const bool may_differ =
         changes && (caller_ != nullptr || modes_.delay > 0 || state() == RobotState::starting);
