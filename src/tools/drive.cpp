@@ -179,7 +179,7 @@ void drive_simulated(DriveSetup& setup) {
 void drive_recorded(DriveSetup& setup) {
   auto vehicle = RecordedVehicle::open(setup.description.recording, platform::SteadyClock().now());
   if (!vehicle) refuse_drive(vehicle.error().message, exit_bad_input);
-  drive_over(setup, secure::PlainChannel{}, DirectLink(*vehicle));
+  drive_over(setup, secure::PlainChannel{}, DirectLink(std::move(*vehicle)));
 }
 
 void drive_vehicle(const DriveOptions& options) {
