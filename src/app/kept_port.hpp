@@ -24,8 +24,8 @@
 
 namespace takt::app {
 
-/// `Bus` is a can::CanBus with `bool broken()` (it must be opened again), `bool off()` (its controller left the
-/// bus) and `std::uint64_t unacknowledged()`.
+/// `Bus` is a can::CanBus with `bool broken()` (it must be opened again), `bool off()` (its controller left
+/// the bus) and `std::uint64_t unacknowledged()`.
 ///
 /// Only one bus is handed over at a time. The real-time side owns it in `bus_`, and gives a broken one away
 /// in `broken_`. The keeper destroys it, opens another, and puts that into `fresh_`. So each slot is empty

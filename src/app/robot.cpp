@@ -390,7 +390,9 @@ struct Robot::Parts {
     for (std::size_t i = 0; i < seen.joint_count; ++i) {
       const robot::JointDescription& joint = description.joints[i];
       const double position = seen.joints[i].measured_position;
-      if (position >= joint.limits.position_min && position <= joint.limits.position_max) continue;
+      const double spare = joint.goal_tolerance;
+      if (position >= joint.limits.position_min - spare && position <= joint.limits.position_max + spare)
+        continue;
       outside.push_back(fmt::format(
           "{} is at {:.6g} {}, outside its limits {:.6g} .. {:.6g}: it may only move back", joint.name,
           position, robot::position_unit(joint.kind), joint.limits.position_min, joint.limits.position_max));

@@ -53,8 +53,8 @@ class StateWatch final : public motion::LoopObserver {
     if (!changes_.try_pop(seen)) return std::nullopt;
     return seen;
   }
-  /// The robot as it was while it started, at most between_notes before; or as it became ready. Its joint_count
-  /// is 0 before the first cycle. For the same thread.
+  /// The robot as it was while it started, at most between_notes before; or as it became ready. Its
+  /// joint_count is 0 before the first cycle. For the same thread.
   [[nodiscard]] const Start& start() noexcept {
     static_cast<void>(start_.update());
     return start_.value();

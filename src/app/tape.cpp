@@ -16,7 +16,7 @@ TapedFeedback::operator robot::JointFeedback() const noexcept {
           static_cast<CommandMode>(mode),
           fault,
           effort,
-          static_cast<robot::HomeSearch>(heard >> 1U)};
+          static_cast<robot::HomeState>(heard >> 1U)};
 }
 
 TapedFeedback taped(const robot::JointFeedback& feedback) noexcept {

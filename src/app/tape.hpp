@@ -36,7 +36,7 @@ struct TapedFeedback {
   double effort = 0;
   Time stamp{};
   std::uint32_t fault = 0;
-  std::uint8_t heard = 0;  ///< bit 0: heard; the others: robot::HomeSearch
+  std::uint8_t heard = 0;  ///< bit 0: heard; the others: robot::HomeState
   std::uint8_t drive = 0;
   std::uint8_t mode = 0;
 

@@ -432,8 +432,8 @@ bool JointTrajectoryController::waits(const Goal& goal) const noexcept {
   return any;
 }
 
-/// Goes on from where the manager has led the joints. On a path they have kept its direction, more or less: its
-/// place and speed follow from their moves by least squares, and the manager removes the rest.
+/// Goes on from where the manager has led the joints. On a path they have kept its direction, more or less.
+/// Its place and speed follow from their moves by least squares; the manager removes the rest.
 void JointTrajectoryController::go_on(Goal& goal) noexcept {
   const Request& request = *goal.request;
   if (request.kind == RequestKind::setpoint) {

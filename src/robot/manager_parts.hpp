@@ -33,7 +33,7 @@ struct Manager::Entry {
   std::uint64_t starts_by = 0;  ///< the cycle's: the manager's cycle until which it waits to start; 0: no
   std::uint64_t tried_at = 0;   ///< the cycle's: the manager's cycle of its last attempt to start
   std::uint64_t ended_at = 0;   ///< the cycle's: the manager's cycle in which it ended after step 4
-  bool displaces = false;       ///< the cycle's: whoever owns what it needs ends when it starts
+  bool displaces = false;       ///< the cycle's: owners of what it needs end when it starts
   bool falls_back = false;      ///< the cycle's: it failed, or lost a device
   bool marked = false;          ///< the cycle's: scratch of mark_chains()
 };
@@ -41,7 +41,7 @@ struct Manager::Entry {
 /// Who wanted a controller to run.
 enum class Manager::Origin : std::uint8_t {
   user,          ///< whose switch was checked for conflicts
-  fallback,      ///< of a failure: it goes before whoever owns what it needs
+  fallback,      ///< of a failure: owners of what it needs end for it
   stop_fallback  ///< of a controller that a stop suspended: it gives way once the robot is ready
 };
 

@@ -346,7 +346,7 @@ void Manager::start_waiting() noexcept {
   }
 }
 
-/// Starts the controllers in `starting_`: all, or none. Whoever is in the way ends, if they start.
+/// Starts the controllers in `starting_`: all, or none. Those in the way end, if they start.
 void Manager::attempt_to_start() noexcept {
   Launch outcome{ModeProgress::failed, mark_in_way()};
   if (outcome.error.room == Room::none) {
@@ -380,8 +380,8 @@ void Manager::attempt_to_start() noexcept {
   }
 }
 
-/// Lists in `chain_` the chains of all that own what `starting_` claims and that would end for it. Errors: claimed, by
-/// somebody who does not end; chain_incomplete.
+/// Lists in `chain_` the chains of all that own what `starting_` claims and that would end for it. Errors:
+/// claimed, by somebody who does not end; chain_incomplete.
 Error Manager::mark_in_way() noexcept {
   chain_.clear();
   bool is_free = true;

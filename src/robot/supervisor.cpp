@@ -85,7 +85,7 @@ void Supervisor::take(std::span<const JointFeedback> feedback, std::uint64_t mis
 void Supervisor::watch_position(std::size_t index, const JointFeedback& now) noexcept {
   Joint& joint = joints_[index];
   const JointFeedback& before = feedback_[index];
-  if (now.home == HomeSearch::due || before.home == HomeSearch::due) {
+  if (now.home == HomeState::due || before.home == HomeState::due) {
     joint.jump = 0;
     return;
   }
@@ -93,8 +93,8 @@ void Supervisor::watch_position(std::size_t index, const JointFeedback& now) noe
   const bool was_silent = away > silence_limit_;
   const bool was_on = before.drive == DriveState::ready && now.drive == DriveState::ready;
   if (!before.heard || away <= 1 || (was_on && !was_silent)) return;
-  // Where it can be: it stopped from its last velocity, or was moved as fast as its limit for a short silence
-  // and while the loop was away.
+  // It stopped from its last velocity. Or it was moved as fast as its limit, for a short silence and while
+  // the loop was away.
   const double speed = std::abs(before.velocity);
   const bool after_pause = cycle_ - paused_until_ <= silence_limit_;
   const std::uint64_t short_silence = std::min<std::uint64_t>(away, silence_limit_);

@@ -52,8 +52,8 @@ void TransmissionHardware::read(Time now, std::span<JointFeedback> feedback) noe
     JointFeedback& second = feedback[pair.second];
     first.heard = second.heard = first.heard && second.heard;
     first.stamp = second.stamp = std::min(first.stamp, second.stamp);
-    if (first.home == HomeSearch::due || second.home == HomeSearch::due)
-      first.home = second.home = HomeSearch::due;
+    if (first.home == HomeState::due || second.home == HomeState::due)
+      first.home = second.home = HomeState::due;
   }
 }
 

@@ -1,12 +1,16 @@
 // The option --bus NAME=INTERFACE of the commands that open a robot's buses.
 #pragma once
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
+
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "takt/app/devices.hpp"
 #include "takt/app/error.hpp"
+#include "takt/robot/description.hpp"
 
 namespace takt::tools {
 
@@ -26,6 +30,15 @@ inline CLI::Option* add_bus_option(CLI::App& command, std::vector<std::string>& 
 [[nodiscard]] inline std::string bus_arguments(const std::vector<std::string>& buses) {
   std::string text;
   for (const std::string& bus : buses) text += " --bus " + bus;
+  return text;
+}
+
+/// "arm: can0", or "arm: virtual", for each bus.
+[[nodiscard]] inline std::string buses_of(const robot::RobotDescription& robot,
+                                          const std::vector<std::string>& interfaces) {
+  std::string text;
+  for (std::size_t bus = 0; bus < robot.buses.size(); ++bus)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", robot.buses[bus].name, interfaces[bus]);
   return text;
 }
 

@@ -240,11 +240,7 @@ std::size_t print_rows(const robot::RobotDescription& robot, const std::vector<H
 
 int check(const CheckOptions& options) {
   const auto robot = drives::load_robot_file(options.robot_file);
-  if (!robot) {
-    for (const robot::Mistake& mistake : robot.error())
-      fmt::print(stderr, "{}: {}\n", options.robot_file, robot::to_string(mistake));
-    return exit_bad_input;
-  }
+  if (!robot) return list_mistakes(options.robot_file, robot.error());
   app::DeviceOptions wanted;
   wanted.simulate = options.simulate;
   wanted.buses = to_overrides(options.buses);

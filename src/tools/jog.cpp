@@ -94,11 +94,7 @@ bool wait_until_ready(app::Robot& robot, const Running& running, double timeout)
 
 int jog(const JogOptions& options) {
   auto description = drives::load_robot_file(options.robot_file);
-  if (!description) {
-    for (const robot::Mistake& mistake : description.error())
-      fmt::print(stderr, "{}: {}\n", options.robot_file, robot::to_string(mistake));
-    return exit_bad_input;
-  }
+  if (!description) return list_mistakes(options.robot_file, description.error());
   const auto joint = description->find_joint(options.joint);
   if (!joint) {
     fmt::print(stderr, "takt jog: robot {} has no joint {}; `takt check {}` lists them\n", description->name,

@@ -18,6 +18,7 @@
 #include "tools/commands.hpp"
 #include "tools/open_recording.hpp"
 #include "tools/replay_result.hpp"
+#include "tools/robot_file.hpp"
 
 namespace takt::tools {
 namespace {
@@ -92,12 +93,6 @@ int replay_fails(const SetupError& error) {
   return exit_bad_input;
 }
 
-int complain(const std::string& file, const std::vector<robot::Mistake>& mistakes) {
-  for (const robot::Mistake& mistake : mistakes)
-    fmt::print(stderr, "{}: {}\n", file, robot::to_string(mistake));
-  return exit_bad_input;
-}
-
 int run_replay(const ReplayArguments& arguments) {
   app::ReplayOptions options;
   options.speed = arguments.speed;
@@ -109,7 +104,7 @@ int run_replay(const ReplayArguments& arguments) {
   options.options.recorder.compression = recording_compression();
   if (!arguments.robot_file.empty()) {
     auto robot = drives::load_robot_file(arguments.robot_file);
-    if (!robot) return complain(arguments.robot_file, robot.error());
+    if (!robot) return list_mistakes(arguments.robot_file, robot.error());
     options.robot = std::move(*robot);
   }
   if (arguments.step) options.step = Stepper();

@@ -41,6 +41,12 @@ tl::expected<std::string, std::string> find_robot_file(const std::string& name, 
                                     robots.string(), fmt::join(names_in(robots), ", ")));
 }
 
+int list_mistakes(const std::string& file, const std::vector<robot::Mistake>& mistakes) {
+  for (const robot::Mistake& mistake : mistakes)
+    fmt::print(stderr, "{}: {}\n", file, robot::to_string(mistake));
+  return exit_bad_input;
+}
+
 void add_robot_option(CLI::App& command, std::string& file, std::string* as_typed) {
   command
       .add_option("ROBOT", file,

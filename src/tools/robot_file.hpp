@@ -5,6 +5,9 @@
 #include <filesystem>
 #include <string>
 #include <tl/expected.hpp>
+#include <vector>
+
+#include "takt/robot/description_json.hpp"
 
 namespace takt::tools {
 
@@ -12,6 +15,9 @@ namespace takt::tools {
 /// The error is a text that lists the installed names.
 [[nodiscard]] tl::expected<std::string, std::string> find_robot_file(const std::string& name,
                                                                      const std::filesystem::path& robots);
+
+/// Lists the mistakes in a file; returns exit_bad_input.
+int list_mistakes(const std::string& file, const std::vector<robot::Mistake>& mistakes);
 
 /// The argument ROBOT of a sub-command. `as_typed`, if given, gets the user's own word for it, for advice on
 /// the next command. The installed robots are in ../share/takt/robots, from the folder of the program.

@@ -25,7 +25,6 @@
 #include "takt/drives/registry.hpp"
 #include "takt/motion/server.hpp"
 #include "takt/platform/steady_clock.hpp"
-#include "takt/robot/description_json.hpp"
 #include "takt/rt/thread_setup.hpp"
 #include "takt/version.hpp"
 #include "tools/bus_options.hpp"
@@ -427,22 +426,9 @@ int run_recorded(robot::RobotDescription description, const RunOptions& options)
   return print_result(*result, *recording, options.recording);
 }
 
-/// "arm: can0", or "arm: virtual", for each bus.
-std::string buses_of(const robot::RobotDescription& robot, const std::vector<std::string>& interfaces) {
-  std::string text;
-  for (std::size_t bus = 0; bus < robot.buses.size(); ++bus)
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", robot.buses[bus].name, interfaces[bus]);
-  return text;
-}
-
 int run(const RunOptions& options) {
   auto robot = drives::load_robot_file(options.robot_file);
-  if (!robot) {
-    for (const robot::Mistake& mistake : robot.error()) {
-      fmt::print(stderr, "{}: {}\n", options.robot_file, robot::to_string(mistake));
-    }
-    return exit_bad_input;
-  }
+  if (!robot) return list_mistakes(options.robot_file, robot.error());
   if (options.power) robot->power = *options.power;
   const auto physics = Physics::create(*robot, options.robot_file, options.physics);
   if (!physics) {
@@ -520,8 +506,7 @@ void add_run(CLI::App& app) {
           ->check(positive_number());
   add_choice<std::optional<bool>, bool>(*command, "--power", options->power, {{"on", true}, {"off", false}},
                                         "off: no drive gets power, whatever the file says. Angles are live "
-                                        "while joints are turned by hand; motion is "
-                                        "rejected");
+                                        "while joints are turned by hand; motion is rejected");
   CLI::Option* simulate = command->add_flag("--simulate", options->simulate,
                                             "Simulated drives on every bus, whatever the file says");
   add_bus_option(*command, options->buses,
@@ -602,9 +587,8 @@ void add_run(CLI::App& app) {
       "  takt run examples/robots/arm6.json --record run.mcap          then: takt send, takt state, takt "
       "top\n"
       "  takt run my_arm.json --bus arm=slcan:/dev/ttyACM0 --foxglove\n"
-      "  takt run my_arm.json --power off                              then: takt top, and turn each joint "
-      "by "
-      "hand\n"
+      "  takt run my_arm.json --power off          then: takt top, and turn each joint by hand
+      "
       "  takt run examples/robots/mhubo.json --virtual-time --requests day.jsonl --record day.mcap\n"
       "  takt run examples/robots/quadruped.json --physics mujoco");
   command->callback([options] {

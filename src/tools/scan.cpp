@@ -1,4 +1,5 @@
-// takt scan: listens on a bus, and asks every address of one protocol what is there. It moves and powers nothing.
+// takt scan: listens on a bus, and asks every address of one protocol what is there. It moves and powers
+// nothing.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -201,11 +201,7 @@ class LoopKeeper {
 
 int serve(const ServeOptions& options) {
   const auto robot = drives::load_robot_file(options.robot_file);
-  if (!robot) {
-    for (const robot::Mistake& mistake : robot.error())
-      fmt::print(stderr, "{}: {}\n", options.robot_file, robot::to_string(mistake));
-    return exit_bad_input;
-  }
+  if (!robot) return list_mistakes(options.robot_file, robot.error());
   const sigset_t signals = block_ending_signals();
   Printer printer;
   const auto fails = [&printer](const SetupError& error) {

@@ -79,7 +79,7 @@ TEST_CASE("without power no drive is switched on, angles are live, and motion is
     Client client(*rig.robot, [&](Client& self, const motion::Snapshot& state) {
       for (std::size_t i = 0; i < 2; ++i) any_power = any_power || state.joints[i].drive == DriveState::ready;
       CHECK(state.state == (state.time - Time{} <= 3s ? motion::RobotState::starting : state.state));
-      if (state.time - Time{} < 3s) return;
+      if (state.time - Time{} < 3s || state.state != motion::RobotState::starting) return;
       if (self.refused().empty()) self.move({"left_joint"}, {0.5}, state);
       refusal = self.refused().empty() ? "" : self.refused().front();
       CHECK(state.reason == motion::Errc::power_off);

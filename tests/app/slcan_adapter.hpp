@@ -26,7 +26,7 @@ struct Firmware {
   bool is_silent = false;         ///< answers nothing
   std::string noise{};            ///< sent before each answer
   bool repeats = false;           ///< an empty line repeats the last one, as with CANables
-  bool is_alone = false;          ///< nobody acknowledges: it refuses each frame
+  bool is_alone = false;          ///< without acknowledges: it refuses each frame
 };
 
 class SlcanAdapter {

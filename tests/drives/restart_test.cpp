@@ -1,5 +1,5 @@
-// Boards that lose their power together with their bus, at any instant, and return as new ones: after one
-// reset the robot is ready again, with every protocol.
+// Boards lose their power together with their bus, at any instant, and return as new ones. After one reset
+// the robot is ready again, with every protocol.
 #include <doctest/doctest.h>
 
 #include <memory>

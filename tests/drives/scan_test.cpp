@@ -1,4 +1,4 @@
-// What a scan asks and finds: the drives of a bus, and no power.
+// The questions of a scan find the drives of a bus, and switch none on.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -71,6 +71,7 @@ TEST_CASE("a scan finds the drives of a bus, and their questions switch none on"
         for (const auto& [key, value] : seen->settings.list()) settings.set(key, value);
       }
     };
+    for (int i = 0; i < 100; ++i) listen(10ms);  // they boot
     const auto questions = drive.questions(true);
     CHECK_FALSE(questions.empty());
     for (const can::Frame& question : questions) {

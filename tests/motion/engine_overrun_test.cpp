@@ -1,5 +1,5 @@
-// A loop that misses periods goes on with the motion from where the drives are. When it misses more than the overrun limit, the engine stops
-// the robot.
+// A loop that misses periods goes on with the motion from where the drives are. When it misses more than the
+// overrun limit, the engine stops the robot.
 #include <doctest/doctest.h>
 
 #include "motion/engine_bench.hpp"

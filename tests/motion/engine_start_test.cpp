@@ -194,11 +194,11 @@ TEST_CASE("a drive that comes back with another zero after the reset is not swit
 TEST_CASE("a drive that searches its home after its return needs no word") {
   Bench bench;
   go_and_return(bench, 1);
-  bench.feedback[1].home = robot::HomeSearch::due;
+  bench.feedback[1].home = robot::HomeState::due;
   bench.feedback[1].position = 0;
   bench.cycle();
   bench.feedback[1].position = -1;  // its zero is where the search found the home
-  bench.feedback[1].home = robot::HomeSearch::at_home;
+  bench.feedback[1].home = robot::HomeState::at_home;
   bench.cycle();
   CHECK(reset(bench) == Errc{});
   CHECK(bench.engine.state() == RobotState::ready);

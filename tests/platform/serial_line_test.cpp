@@ -140,7 +140,7 @@ TEST_CASE("a CAN bus runs over a serial line") {
   REQUIRE(bus.open(1'000'000).has_value());
   const can::Frame frame = *can::make_frame(0x123, std::array<std::uint8_t, 2>{0xDE, 0xAD});
   CHECK(bus.send({&frame, 1}) == 1);
-  CHECK(far.read(19) == "\r\rC\rS8\rO\rt1232DEAD\r");
+  CHECK(far.read(19) == "C\rC\rS8\rO\rt1232DEAD\r");
   far.write("\r\r\r\rz\rt3212AABB\r");
   std::array<can::Frame, 4> frames;
   std::size_t count = 0;

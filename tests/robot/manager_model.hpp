@@ -1,5 +1,5 @@
-// The rules of manager.hpp and controller.hpp as a plain model: who runs, who owns a joint, and what its drive
-// gets. It shares no code with the manager.
+// The rules of manager.hpp and controller.hpp as a plain model: who runs, who owns a joint, and what its
+// drive gets. It shares no code with the manager.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace takt::test {
 /// A rule that a wrong model breaks. The comparison must find it.
 enum class Mistake {
   none,
-  rollback_forgets,       ///< what a failed switch had stopped stays stopped
+  rollback_forgets,       ///< those that a failed switch had stopped stay stopped
   chain_survives,         ///< a failure ends its controller alone
   fallback_waits,         ///< no fallback begins
   claims_overlap,         ///< two owners of one joint
@@ -351,7 +351,7 @@ class ManagerModel {
     }
   }
 
-  /// All of them, or none. Whoever is in the way ends with his chain, if they can start.
+  /// All of them, or none. If they can start, those in the way end with their chains.
   void start_all(const Indices& list, bool displaces) {
     Group starts = 0;
     for (const std::size_t i : list) starts |= group(i);

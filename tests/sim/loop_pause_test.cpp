@@ -113,7 +113,7 @@ TEST_CASE("a pause in the middle of a move is no lash, whatever the drives do me
     robot.cycle(missed);
     robot.cycle();
     robot.cycle();
-    // What a drive did by itself until the first reference that knows where it is: it may have stopped at once.
+    // The drive's own motion until the first reference that knows where it is. It may have stopped at once.
     const double by_itself = world.acceleration();
     (void)robot.peaks();
     for (int i = 0; i < 8000 && (robot.is_moving() || i < 400); ++i) robot.cycle();

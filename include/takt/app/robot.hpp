@@ -148,13 +148,13 @@ class Robot {
   /// nothing happens. Real-time safe and async-signal safe.
   void reset() noexcept;
 
-  /// The next change of the robot's state, or of a server in another process, event of a controller, or bus
-  /// that does not acknowledge frames; std::nullopt if there is none. Each kind comes oldest first. A robot that
-  /// starts for long says every three seconds which drives it waits for. One that becomes ready names the joints
-  /// outside their limits. Allocates.
+  /// The next line to report; std::nullopt if there is none. Lines tell changes of the robot's state and of
+  /// servers in other processes, events of controllers, and buses without acknowledges. Each kind comes
+  /// oldest first. A robot that starts for long says every three seconds which drives it waits for. One that
+  /// becomes ready names the joints outside their limits. Allocates.
   [[nodiscard]] std::optional<ReportLine> next_report();
-  /// How far the robot's start is, or was: "robot starting for 4 s, without 1 of 6 drives: elbow (board 3): does
-  /// not answer on bus arm (can0)". For the thread of next_report(). Allocates.
+  /// How far the robot's start is, or was: "robot starting for 4 s, without 1 of 6 drives: elbow (board 3)".
+  /// Each missing drive comes with the reason. For the thread of next_report(). Allocates.
   [[nodiscard]] std::string describe_start();
 
   /// After run(): the fault that the robot has not recovered from. Its reason is Errc{} if there is none.

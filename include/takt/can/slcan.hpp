@@ -15,8 +15,9 @@
 // on.
 //
 // The adapter answers a successful command by CR, or by z CR and Z CR after a frame (11, 29 bits). It answers
-// a failed command by BEL (7), without CR, and F by Fxx with the status flags. CANables answer nothing, except
-// V by the name of their firmware, and repeat their last line after an empty one. CANtacts answer nothing.
+// a failed command by BEL (7), without CR, and F by Fxx with the status flags. CANables answer nothing,
+// except V by the name of their firmware, and repeat their last line after an empty one. CANtacts answer
+// nothing.
 //
 // Everything is real-time safe: no allocation, and time proportional to the number of bytes.
 #pragma once

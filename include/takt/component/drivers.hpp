@@ -65,7 +65,8 @@ template <Clock C>
 }
 
 /// Where a context that runs on events waits. platform/event_waiter.hpp waits for file descriptors, too.
-/// * wait_until(deadline): returns at the deadline, after a ring(), or earlier. True if it saw an event of its
+/// * wait_until(deadline): returns at the deadline, after a ring(), or earlier. True if it saw an event of
+/// its
 ///   own, such as input on a descriptor.
 /// * ring(): ends the present wait, or the next one. From any thread; real-time safe.
 template <class W>
@@ -98,11 +99,11 @@ class TickCounter {
   std::atomic<std::uint32_t> ticks_{0};
 };
 
-/// Runs the context on events until a stop is requested: one cycle at the start, for each posted tick, and
-/// after each other event (ExecutionContext::wake(), or one that the waiter saw). `silence` is the longest
-/// time without a cycle; such a cycle finds no event. Requests take effect at once, and execute no component,
-/// except one that lets a component become active or arrive: events may have come before it.
-/// Errors: already_running.
+/// Runs the context on events until a stop is requested. A cycle comes at the start, for each posted tick,
+/// and after each other event (ExecutionContext::wake(), or one that the waiter saw). `silence` is the
+/// longest time without a cycle; such a cycle finds no event. Requests take effect at once, and execute no
+/// component. Only if one becomes active or arrives, a cycle follows: events may have come before it. Errors:
+/// already_running.
 template <Clock C, WaitsForEvents W>
 [[nodiscard]] Status run_on_events(ExecutionContext& context, C& clock, W& waiter, TickCounter& ticks,
                                    Duration silence = std::chrono::milliseconds(100)) {

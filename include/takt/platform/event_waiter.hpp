@@ -44,9 +44,9 @@ class EventWaiter {
   EventWaiter& operator=(EventWaiter&&) = delete;
   ~EventWaiter();
 
-  /// Returns after a ring since the last call, when a descriptor has input or the bell of others rang, at
-  /// `deadline` (CLOCK_MONOTONIC), or earlier for no reason. True for input and that bell. If a ring ends the
-  /// wait, the next one finds the input. One thread at a time. It sleeps in the kernel.
+  /// Returns after a ring since the last call, and when a descriptor has input or the bell of others rang. It
+  /// also returns at `deadline` (CLOCK_MONOTONIC), or earlier for no reason. True for input and that bell. If
+  /// a ring ends the wait, the next one finds the input. One thread at a time. It sleeps in the kernel.
   bool wait_until(Time deadline) noexcept;
   /// Ends the present wait, or the next one. Real-time safe: it writes to an eventfd if the thread sleeps,
   /// and makes no system call otherwise.

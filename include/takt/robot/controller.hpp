@@ -29,8 +29,9 @@
 //
 // Order of the calls: the constructor, parameters, on_configure(), then on_activate(), on_execute() and
 // on_deactivate() in the cycle. At on_activate(), the controller takes its setpoint from the measured state.
-// Its commands count from its first on_execute() until it ends. The callbacks of the cycle are real-time safe. An error of on_execute() ends the controller, and its
-// fallback begins in the same cycle. Errc::finished is no failure: the controller becomes inactive.
+// Its commands count from its first on_execute() until it ends. The callbacks of the cycle are real-time
+// safe. An error of on_execute() ends the controller, and its fallback begins in the same cycle.
+// Errc::finished is no failure: the controller becomes inactive.
 #pragma once
 
 #include <cstddef>
@@ -140,9 +141,9 @@ class Controller : public component::Component {
 
   /// Whether its commands to joints are within their limits by themselves. Then the manager does not check
   /// their acceleration between two cycles, jerk and braking distance again. Range, velocity and acceleration
-  /// hold all the same. A command beyond them, a position further away than the velocity limit reaches in a
-  /// period, and a velocity with which the joint cannot brake inside its range, are limited as those of any
-  /// other controller. So are the commands that follow, until the joint has caught up with them.
+  /// hold all the same. A command beyond them is limited as those of any other controller. So is a position
+  /// out of reach of the velocity limit in a period, and a velocity too high to brake inside the range. So
+  /// are the commands that follow, until the joint has caught up with them.
   [[nodiscard]] virtual bool keeps_limits() const noexcept { return false; }
   /// Whether it goes on while the robot stops and is stopped: for joints that must not go limp. Others are
   /// deactivated, and activated again once the robot is ready; so is one whose follower does not go on.

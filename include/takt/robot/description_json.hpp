@@ -42,7 +42,8 @@
 //       "jerk": 200,                  rad/s^3   /  cannot move, so 0 is a mistake
 //       "effort": 60                  N m, optional
 //     },
-//     "safe": "hold",                 optional, after a stop of the robot. "hold": the drive stays on and holds
+//     "safe": "hold",                 optional, after a stop of the robot. "hold": the drive stays on,
+//     holding
 //                                     the joint. "release": it is switched off. With both, a drive that is
 //                                     silent for feedback_timeout, faulty or off its reference again is
 //                                     switched off at once: a loaded arm without a brake falls.
@@ -52,7 +53,8 @@
 //                                     board have the same, since it is powered as a whole
 //     "counts_per_radian": 63662,     encoder counts; negative reverses the direction. Optional for
 //                                     mit and odrive
-//     "zero_offset": 0.3,             rad, optional: the joint's position where its drive reports 0. Not for joints
+//     "zero_offset": 0.3,             rad, optional: the joint's position where its drive reports 0. Not for
+//                                     joints
 //                                     of transmissions, which have an "offset". It becomes a "simple" one
 //     "rated_effort": 50,             N m at the joint, optional. cia402: at the drive's rated torque; it
 //                                     allows commands of velocity and effort, and doubles the bus time. hubo
@@ -64,8 +66,8 @@
 //     },                              wrists: channel 0 the roll, 1 and 2 fingers), "neck" (its neck, board
 //                                     34: channels 0..2) or "hand" (Hubo2+'s hands: channels 0..4 fingers).
 //                                     Motions are of positions; only efforts move a finger.
-//                                     "homing": the drive searches its home at each start, before the robot is
-//                                     ready. This moves the joint for seconds: keep its path free. hubo:
+//                                     "homing": the drive searches its home at each start, before the robot
+//                                     is ready. This moves the joint for seconds: keep its path free. hubo:
 //                                     "at_start", two_channel boards, one motor after the other. cia402: the
 //                                     method of 6098h, 37: here is 0. Optional with it: "homing_speed" and
 //                                     "homing_zero_speed" (rad/s, 6099h), "homing_acceleration" (609Ah),

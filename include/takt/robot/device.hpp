@@ -108,10 +108,10 @@ class Device : public component::Component {
 
   /// Judges a change of modes of joints that it drives, outside the cycle. An error refuses the switch.
   [[nodiscard]] virtual SetupResult<void> prepare(std::span<const ModeChange> /*changes*/) { return {}; }
-  /// Performs the change, in the cycle; called until it is done. No command of a controller reaches the joints
-  /// meanwhile. It precedes every start: of a switch, after a stop, of a fallback, after a switch was undone.
-  /// It also follows when a joint that goes on gets another mode, because a borrower or one of its owners
-  /// ended. Calls for different joints may alternate.
+  /// Performs the change, in the cycle; called until it is done. No command of a controller reaches the
+  /// joints meanwhile. It precedes every start: of a switch, after a stop, of a fallback, after a switch was
+  /// undone. It also follows when a joint that goes on gets another mode, because a borrower or one of its
+  /// owners ended. Calls for different joints may alternate.
   [[nodiscard]] virtual ModeProgress perform(std::span<const ModeChange> /*changes*/) noexcept {
     return ModeProgress::done;
   }

@@ -87,8 +87,8 @@ class DriveProtocol {
   }
   /// The longest pause of the master that a drive can be configured to outlast. std::nullopt: any pause.
   [[nodiscard]] virtual std::optional<Duration> longest_pause() const { return std::nullopt; }
-  /// What the drive of a joint follows `time` after it got `reference`, while no further one comes. By default
-  /// the same reference: the drive holds it. Real-time safe.
+  /// What the drive of a joint follows `time` after it got `reference`, while no further one comes. By
+  /// default the same reference: the drive holds it. Real-time safe.
   [[nodiscard]] virtual MotionState coast(const RobotDescription& /*robot*/,
                                           const JointDescription& /*joint*/, const MotionState& reference,
                                           Duration /*time*/) const noexcept {
@@ -113,11 +113,11 @@ class DriveProtocol {
   [[nodiscard]] virtual std::unique_ptr<sim::DriveBus> simulate(const RobotDescription& robot,
                                                                 std::size_t bus, Time start) const = 0;
 
-  /// Frames that ask every address of a bus what is there, for a scan. No frame may move a drive, or switch it
-  /// on. Only if the bus `is_quiet`, so that no other master holds a drive on it, a frame may switch drives off.
-  /// Empty: the protocol has no such question.
+  /// Frames that ask every address of a bus what is there, for a scan. No frame may move a drive, or switch
+  /// it on. Only if the bus `is_quiet`, so that no other master holds a drive on it, a frame may switch
+  /// drives off. Empty: the protocol has no such question.
   [[nodiscard]] virtual std::vector<can::Frame> questions(bool /*is_quiet*/) const { return {}; }
-  /// What a frame shows of a drive; std::nullopt if no drive of this protocol sends it. Any frame is safe.
+  /// The drive that a frame shows; std::nullopt if no drive of this protocol sends it. Any frame is safe.
   [[nodiscard]] virtual std::optional<DriveSighting> sight(const can::Frame& /*frame*/) const {
     return std::nullopt;
   }

@@ -15,7 +15,7 @@
 namespace takt::robot {
 
 /// Whether a drive searches its home.
-enum class HomeSearch : std::uint8_t {
+enum class HomeState : std::uint8_t {
   none,     ///< its position counts from where its encoder says
   due,      ///< it will search or searches: its position has no meaning yet
   at_home,  ///< it found its home since it started
@@ -31,7 +31,7 @@ struct JointFeedback {
   CommandMode mode = CommandMode::position;  ///< the mode that the drive is in
   std::uint32_t fault = 0;                   ///< the protocol's own fault bits, 0 = none
   double effort = 0;                         ///< N m or N; 0 if the drive does not report it
-  HomeSearch home = HomeSearch::none;
+  HomeState home = HomeState::none;
 };
 
 /// Counters of a hardware since it was created.

@@ -41,15 +41,15 @@ inline constexpr std::uint16_t nobody = std::numeric_limits<std::uint16_t>::max(
 /// Whether a claim excludes other controllers.
 enum class ClaimKind : std::uint8_t {
   exclusive,  ///< no other controller commands it while this one is active
-  /// A controller with an exclusive claim may borrow the joint; it comes back afterwards. The oldest of several
-  /// lending ones owns it. A stop of the robot changes no ages.
+  /// A controller with an exclusive claim may borrow the joint; it comes back afterwards. The oldest of
+  /// several lending ones owns it. A stop of the robot changes no ages.
   lending,
 };
 
 class Controller;
 class Joint;
 
-/// What a manager knows of a joint. Only its cycle changes it.
+/// The manager's knowledge of a joint. Only its cycle changes it.
 struct JointRecord {
   /// A command as its owners want it.
   struct Wanted {
@@ -154,8 +154,8 @@ class Joint {
   [[nodiscard]] bool driven() const noexcept { return record_->driven; }
   /// Whether the manager brings it to rest.
   [[nodiscard]] bool stopping() const noexcept { return record_->stop.moving(); }
-  /// Whether its drive goes on by itself since a pause of the loop, and has not yet answered where it is. Until
-  /// then commands have no effect, and reference() is what the drive follows.
+  /// Whether its drive goes on by itself since a pause of the loop, and has not yet answered where it is.
+  /// Until then commands have no effect, and reference() is what the drive follows.
   [[nodiscard]] bool waits() const noexcept { return record_->waits; }
   /// Whether the manager still leads it to its command after a pause of the loop, within the limits.
   [[nodiscard]] bool catches_up() const noexcept { return record_->catches_up; }

@@ -22,22 +22,23 @@
 //
 // Joints. A joint that its owner does not command stops within its limits and is held, without effort. So no
 // cycle leaves a joint without a command. A joint that was commanded by velocity stays in that mode, at rest.
-// A joint without power gets its measured position, whoever commands it. A command that is NaN or infinite is
+// A joint without power gets its measured position, under any command. A command that is NaN or infinite is
 // rejected and ends its controller in that cycle, before any joint moves.
 //
 // Pauses. While the loop is away, a drive goes on by itself: it brakes, holds or keeps its velocity. In the
-// first cycle after a pause a moving joint gets what its drive follows by now (DriveProtocol::coast()), and so
-// nothing new. The answer tells how far the joint has moved. Its reference goes on from there, as fast as a
-// constant deceleration over this distance leaves it. From there the joint catches up with its command within
-// its limits, also if its controller keeps them by itself. So the drive never sees a step, whatever its kind.
+// first cycle after a pause a moving joint gets what its drive follows by now (DriveProtocol::coast()), and
+// so nothing new. The answer tells how far the joint has moved. Its reference goes on from there, as fast as
+// a constant deceleration over this distance leaves it. From there the joint catches up with its command
+// within its limits, also if its controller keeps them by itself. So the drive never sees a step, whatever
+// its kind.
 //
 // Failures. A controller that answers an error, or exceeds its budget with that policy, ends with its whole
 // chain in the same cycle. Then its fallbacks begin, also in this cycle. Owners of what they need end; nobody
 // ends for a fallback that cannot start. A controller executes at most once in a cycle.
 //
 // Stops. Controllers are deactivated, except those that work in a stop together with all that they command.
-// When the robot is ready again, the same ones are activated from the measured state: in one cycle, except
-// those whose drives have to change their modes first.
+// When the robot is ready again, the same ones are activated in one cycle, from the measured state. Those
+// whose drives have to change their modes first begin later.
 //
 // Starts. Each start waits until the devices have changed the modes of the joints. Then the controllers are
 // activated, followers first. If one refuses, none of its chain runs.

@@ -27,9 +27,9 @@
 // bounded. Where knots are denser, the speed changes more slowly.
 //
 // Between the checked places the path's derivatives change, so the limits can be exceeded. excess() does not
-// include this. Measured at 1 kHz and 200 Hz over 200 000 random motions of 1 to 7 joints that touch their
-// limits: at most 0.3 %, also where the path's own jerk steps between its limits. No speed passed 1. These are
-// samples, not bounds: more motions may find slightly more.
+// include this. It was at most 0.3 %, also where the path's own jerk steps between its limits. No speed
+// passed 1. So in 200 000 random motions of 1 to 7 joints that touch their limits, at 1 kHz and 200 Hz. These
+// are samples, not bounds: more motions may find slightly more.
 //
 // Sometimes no u keeps the limits, for example after they were lowered. Then the search takes a u with nearly
 // the least violation, which does not accelerate the change of speed. excess() reports the violation. The
@@ -66,7 +66,8 @@ using SpeedBounds = BasicSpeedBounds<double>;
 /// A motion that speed scaling can follow; BasicTrajectory is one.
 ///   duration()                           s
 ///   derivatives(time, cursor, visit)     calls visit(joint, velocity, acceleration, jerk) per moving joint
-///   next_knot(time, cursor)              the first time after `time` at which a joint's jerk may step. The end
+///   next_knot(time, cursor)              the first time after `time` at which a joint's jerk may step.
+///                                        The end
 ///                                        is a knot; from there on infinite
 // clang-format off
 template <class P, class Scalar>
@@ -242,9 +243,9 @@ class SpeedSearch {
     return window;
   }
 
-  /// Keeps the values of u that keep the limits for the next `ahead` seconds. Checks the path at both ends, at
-  /// `gaps` - 1 places between, and on both sides of at most `knots` knots. Subtracts them from `knots`, which
-  /// becomes -1 if there are more.
+  /// Keeps the values of u that keep the limits for the next `ahead` seconds. Checks the path at both ends,
+  /// at `gaps` - 1 places between, and on both sides of at most `knots` knots. Subtracts them from `knots`,
+  /// which becomes -1 if there are more.
   void narrow(const Progress& from, Scalar ahead, int gaps, int& knots, Cursor& cursor, Scalar part,
               Window& window) const noexcept {
     if (std::isfinite(bounds_.rate)) window.narrow(from.acceleration, ahead, bounds_.rate);
@@ -314,8 +315,8 @@ class SpeedSearch {
   }
 
   /// The length of a step of a way back, in periods. The steps of a long way back are longer than a period.
-  /// They are at most a fraction of the time in which jerk builds up acceleration, because the path can change
-  /// in that time.
+  /// They are at most a fraction of the time in which jerk builds up acceleration, because the path can
+  /// change in that time.
   [[nodiscard]] int periods_of_step(const Progress& from, Cursor cursor) const noexcept {
     const Scalar wanted = -from.acceleration / period_;
     Window first(largest());

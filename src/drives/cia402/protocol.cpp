@@ -26,7 +26,7 @@ constexpr std::array<robot::FaultBit, 5> cia402_fault_bits{
      {cia402_fault::heartbeat_lost, "its heartbeat is lost"},
      {cia402_fault::homing_failed, "it did not find its home"}}};
 
-/// What a scan asks for.
+/// The objects that a scan asks for.
 constexpr std::array<std::pair<canopen::Address, std::string_view>, 3> told_objects{
     {{{0x1000, 0}, "device type"}, {{0x1018, 1}, "vendor"}, {{0x1018, 2}, "product"}}};
 

@@ -30,7 +30,7 @@ constexpr std::array<robot::SettingRule, 7> rules{
      {.key = "kd", .least = 0, .most = max_kd, .required = true},
      {.key = "reply_id", .least = 0, .most = register_id - 1}}};
 
-/// What a scan asks for.
+/// The registers that a scan asks for.
 constexpr std::array<Register, 4> told_registers{Register::control_mode, Register::position_range,
                                                  Register::velocity_range, Register::torque_range};
 

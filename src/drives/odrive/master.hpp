@@ -13,8 +13,8 @@
 // drive that goes off without a command is at fault (power_lost). Clearing the fault, or switching the drive
 // off, ends it.
 //
-// Two drives with one node id would both obey. Before it is on, a drive that gives its version more often than
-// it was asked, or whose estimates jump to and fro, is therefore at fault (duplicate). Real-time safe.
+// Two drives with one node id would both obey. Before it is on, a drive is at fault (duplicate) if it
+// gives its version more often than it was asked. So is one whose estimates jump to and fro. Real-time safe.
 #pragma once
 
 #include <algorithm>

@@ -10,12 +10,13 @@
 // - A mode change of an enabled drive takes effect when the drive confirms it. Until then the reported mode
 //   keeps its last setpoints. All other setpoints are chosen so that the new mode does not move the drive
 //   either. If the drive does not confirm within DriveOptions::silence, or has to halt, velocity and torque
-//   are zero. In profile modes and homing, halt then comes and goes, each time for longer. Reason: some drives
-//   change their mode only at rest, others (ENGEL HBI) not while bit 8 is set.
+//   are zero. In profile modes and homing, halt then comes and goes, each time for longer. Reason: some
+//   drives change their mode only at rest, others (ENGEL HBI) not while bit 8 is set.
 // - While operation is certainly not enabled, the target position is the measured one. Velocity and torque
 //   are zero.
-// - A fault stays until Demand::clear_fault. Then bit 7 rises several times. Each pulse and each pause is twice
-//   as long as the one before, so that a drive that reads its control word only every 80th cycle sees an edge.
+// - A fault stays until Demand::clear_fault. Then bit 7 rises several times. Each pulse and each pause is
+//   twice as long as the one before. So a drive that reads its control word only every 80th cycle sees an
+//   edge.
 // - Demand::clear_fault also requests a refused mode again.
 // - Profile position: each new target uses the handshake of bits 4 and 12; the latest target wins.
 // - Homing runs while Demand::home is set. Reports about an earlier homing are ignored.
@@ -201,7 +202,8 @@ class DriveControl {
     if (!is_cyclic(mode) && (stays || !is_in_odd_span(halts ? span + 1 : span)))
       command_.control_word |= control::halt;
   }
-  /// Whether the number, counted from 0, is in the first, third or fifth of spans with 1, 2, 4, 8 ... numbers.
+  /// Whether the number, counted from 0, is in the first, third or fifth of spans with 1, 2, 4, 8 ...
+  /// numbers.
   [[nodiscard]] static constexpr bool is_in_odd_span(std::uint64_t number) noexcept {
     return std::bit_width(number + 1) % 2 == 1;
   }

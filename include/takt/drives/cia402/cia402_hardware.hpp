@@ -6,8 +6,8 @@
 //
 // * SYNC, at which all drives latch their positions and apply the references of the previous cycle;
 // * the master's heartbeat, when it is due;
-// * at most one frame of one drive's start-up, or of a question to a drive, the drives in turn, so that
-//   configuring one never delays the others (drives/cia402/cia402_master.hpp);
+// * at most one frame of one drive's start-up, or of a question to it. The drives take turns, so configuring
+//   one never delays the others (drives/cia402/cia402_master.hpp);
 // * the receive PDOs of every running drive. PDOs without room on the bus go first among those of the next
 //   cycle.
 //

@@ -150,7 +150,7 @@ class Cia402Master {
   void report(robot::JointFeedback& feedback) const noexcept {
     feedback.drive = state();
     feedback.fault = faults();
-    if (home_) feedback.home = is_home_ ? robot::HomeSearch::at_home : robot::HomeSearch::due;
+    if (home_) feedback.home = is_home_ ? robot::HomeState::at_home : robot::HomeState::due;
     if (!control_.heard()) return;
     feedback.position = control_.feedback().position / counts_per_radian_;
     feedback.velocity = velocity_;

@@ -197,9 +197,9 @@ class HuboBoardMaster {
     return motors_[channel].homing;
   }
   /// Whether the board searches the homes of its motors.
-  [[nodiscard]] robot::HomeSearch home_search() const noexcept {
-    if (!options_.home_at_start) return robot::HomeSearch::none;
-    return is_home() ? robot::HomeSearch::at_home : robot::HomeSearch::due;
+  [[nodiscard]] robot::HomeState home_search() const noexcept {
+    if (!options_.home_at_start) return robot::HomeState::none;
+    return is_home() ? robot::HomeState::at_home : robot::HomeState::due;
   }
   /// Whether a motor of the board searches its home. Then its status is requested in each cycle, and it gets
   /// no reference.

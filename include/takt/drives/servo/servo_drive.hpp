@@ -24,8 +24,8 @@ struct ServoDriveOptions {
   Duration command_period{1'000'000};  ///< expected period of commands
 };
 
-/// The deceleration of a drive without a command, rad/s^2: the joint's limit of acceleration, with at most half
-/// of its torque limit. Real-time safe.
+/// The deceleration of a drive without a command, rad/s^2: the joint's limit of acceleration, with at most
+/// half of its torque limit. Real-time safe.
 [[nodiscard]] double servo_braking(const robot::JointDescription& joint) noexcept;
 
 /// A simulated drive. Real-time safe after construction.
