@@ -2,6 +2,7 @@
 // sees what the drives get in each cycle.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <functional>
@@ -66,11 +67,13 @@ struct ModeBoard final : Device {
     for (const ModeChange& change : changes) {
       Row& row = rows[change.joint];
       if (row.mode != change.mode) row = {change.mode, delay};
-      if (row.left == 0) continue;
-      --row.left;
-      all = ModeProgress::ongoing;
+      if (row.left > 0) all = ModeProgress::ongoing;
     }
     return all;
+  }
+  Status on_execute(const component::CycleTime&) noexcept override {
+    for (Row& row : rows) row.left = std::max(row.left - 1, 0);  // also if nobody asks any more
+    return {};
   }
   struct Row {
     CommandMode mode = CommandMode::position;
