@@ -587,8 +587,7 @@ void add_run(CLI::App& app) {
       "  takt run examples/robots/arm6.json --record run.mcap          then: takt send, takt state, takt "
       "top\n"
       "  takt run my_arm.json --bus arm=slcan:/dev/ttyACM0 --foxglove\n"
-      "  takt run my_arm.json --power off          then: takt top, and turn each joint by hand
-      "
+      "  takt run my_arm.json --power off          then: takt top, and turn each joint by hand\n"
       "  takt run examples/robots/mhubo.json --virtual-time --requests day.jsonl --record day.mcap\n"
       "  takt run examples/robots/quadruped.json --physics mujoco");
   command->callback([options] {
