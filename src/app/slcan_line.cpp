@@ -16,10 +16,11 @@ namespace {
 using namespace std::chrono_literals;
 namespace slcan = can::slcan;
 
-constexpr Duration answer_timeout =
-    500ms;  ///< timeout of an adapter's first answer: many times the delay of USB and firmware
-constexpr Duration quiet =
-    50ms;  ///< after this silence an adapter has sent everything; FTDI's chips hold bytes for 16 ms
+/// Timeout of an adapter's first answer: many times the delay of USB and firmware, also if this computer
+/// pauses meanwhile.
+constexpr Duration answer_timeout = 2s;
+/// After this silence an adapter has sent everything; FTDI's chips hold bytes for 16 ms.
+constexpr Duration quiet = 50ms;
 /// Timeout of the answer to one command. Some firmwares confirm nothing, so no answer is not an error.
 constexpr Duration command_patience = 150ms;
 

@@ -62,9 +62,10 @@ TEST_CASE("a CiA 402 drive is asked for its identity before it is configured") {
     CHECK(robot.hardware->identity(2).empty());
     const auto uploads = [&robot] {
       return std::ranges::count_if(robot.world.seen, [](const can::Frame& frame) {
+        const std::uint16_t index = sdo::address_in(frame).index;
         return (frame.id & ~127U) == can::canopen::sdo_request_base &&
                (frame.data[0] & sdo::command_mask) == sdo::upload_request &&
-               sdo::address_in(frame).index != 0x1017;  // its heartbeat, which a boot may have cleared
+               (index == 0x1018 || index == 0x100A);
       });
     };
     const auto questions = uploads();
