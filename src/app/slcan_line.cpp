@@ -21,6 +21,8 @@ namespace slcan = can::slcan;
 constexpr Duration answer_timeout = 2s;
 /// After this silence an adapter has sent everything; FTDI's chips hold bytes for 16 ms.
 constexpr Duration quiet = 50ms;
+/// An adapter with a closed channel is silent by then.
+constexpr Duration noise_patience = 500ms;
 /// Timeout of the answer to one command. Some firmwares confirm nothing, so no answer is not an error.
 constexpr Duration command_patience = 150ms;
 
@@ -55,11 +57,15 @@ class Conversation {
     return Answer::none;
   }
 
-  /// Skips what arrives until the line is quiet. Returns false if it does not become quiet.
+  /// Skips what arrives until the line is quiet. Returns false if it does not become quiet. It waits in short
+  /// spans, because a pause of this computer is no silence of the line.
   bool becomes_quiet() {
-    const Time deadline = clock_.now() + answer_timeout;
-    while (next_byte(clock_.now() + quiet)) {
-      if (clock_.now() >= deadline) return false;
+    constexpr int spans = 10;
+    const Time deadline = clock_.now() + noise_patience;
+    for (int silent = 0; silent < spans;) {
+      const bool came = next_byte(clock_.now() + quiet / spans).has_value();
+      silent = came ? 0 : silent + 1;
+      if (came && clock_.now() >= deadline) return false;
     }
     return true;
   }

@@ -155,16 +155,13 @@ TEST_CASE("a line without an adapter is refused, also one that talks of other th
   CHECK(why.find("115200 bit/s") != std::string::npos);
   CHECK(why.ends_with(": slcan-silent:" + silent.path));  // the way on, if it is an adapter
   SlcanAdapter chatterbox({.is_silent = true});
-  std::atomic<bool> is_over = false;
-  std::thread chat([&] {
-    while (!is_over) {
+  const std::jthread chat([&](const std::stop_token& over) {
+    while (!over.stop_requested()) {
       chatterbox.send("temperature 23.5\r\nhumidity 40\r\n");
-      std::this_thread::sleep_for(10ms);
+      std::this_thread::sleep_for(1ms);
     }
   });
   refusal(Errc::no_adapter, {Kind::slcan, chatterbox.path});
-  is_over = true;
-  chat.join();
 }
 
 TEST_CASE("an adapter that refuses its bit rate or its channel is refused") {
