@@ -41,15 +41,18 @@ void RobotHardware::read(Time now, std::span<JointFeedback> feedback) noexcept {
       bus.patience = patience_ + 1;
     }
     if (bus.patience == 0) continue;
+    const bool waits = bus.patience > 1;
     bool all_said = true;
     bus.joints.for_each([&](std::size_t joint) noexcept {
       if (joint >= feedback.size()) return;
       JointFeedback& seen = feedback[joint];
       if (seen.stamp > bus.lost && seen.drive != DriveState::unknown) return;
-      seen.drive = DriveState::no_bus;
       all_said = false;
+      if (waits) seen.drive = DriveState::no_bus;
+      // It may have restarted with its bus, so an old state is none.
+      if (!waits && seen.drive == DriveState::ready) seen.drive = DriveState::unknown;
     });
-    bus.patience = all_said ? 0 : bus.patience - 1;
+    bus.patience = all_said ? 0 : std::max(bus.patience - 1, 1U);
   }
 }
 

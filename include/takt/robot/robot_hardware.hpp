@@ -27,7 +27,7 @@ class RobotHardware final : public Hardware {
 
   /// Takes in the feedback of all drives. Joints whose bus is not up are in DriveState::no_bus. After the bus
   /// is back, they stay in it until their drive has reported its state, for half a second at most. So a reset
-  /// knows their faults, and clears them.
+  /// knows their faults, and clears them. One that says nothing then is unknown, as if it never was ready.
   void read(Time now, std::span<JointFeedback> feedback) noexcept override;
   void write(Time now, std::span<const JointCommand> commands) noexcept override;
   [[nodiscard]] HardwareCounters counters() const noexcept override;

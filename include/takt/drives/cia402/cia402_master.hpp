@@ -66,7 +66,7 @@ class Cia402Master {
         configurator_(setup.node, setup.timing.sdo_timeout),
         identity_(setup.node, setup.timing.sdo_timeout),
         inquiry_(setup.node, setup.timing.sdo_timeout),
-        monitor_(3 * setup.timing.heartbeat),
+        monitor_(heartbeat_patience(setup.timing)),
         control_({.silence = setup.timing.silence}),
         home_(setup.home),
         counts_per_radian_(setup.counts_per_radian),
@@ -248,7 +248,7 @@ class Cia402Master {
       not_configured_ = false;
       is_home_ = !home_;
       control_.reset();
-      monitor_ = can::canopen::NodeMonitor(3 * timing_.heartbeat);
+      monitor_ = can::canopen::NodeMonitor(heartbeat_patience(timing_));
       return nmt(NmtCommand::start);
     }
     const auto frame = configurator_.poll(now);
@@ -268,6 +268,10 @@ class Cia402Master {
   static constexpr can::canopen::Address heartbeat_object{0x1017, 0};
   static constexpr can::canopen::Address mapping_object{0x1A00, 3};  ///< third object of transmit PDO 1
 
+  /// A drive may be silent for its feedback timeout, also with its heartbeat.
+  [[nodiscard]] static Duration heartbeat_patience(const Cia402Timing& timing) noexcept {
+    return std::max(3 * timing.heartbeat, timing.silence);
+  }
   [[nodiscard]] static CommandMode mode_of(can::cia402::Mode mode) noexcept {
     return mode == can::cia402::Mode::cyclic_velocity ? CommandMode::velocity
            : mode == can::cia402::Mode::cyclic_torque ? CommandMode::effort
