@@ -24,7 +24,7 @@ constexpr Duration quiet = 50ms;
 /// An adapter with a closed channel is silent by then.
 constexpr Duration noise_patience = 500ms;
 /// Timeout of the answer to one command. Some firmwares confirm nothing, so no answer is not an error.
-constexpr Duration command_patience = 150ms;
+constexpr Duration command_patience = 500ms;
 
 std::span<const std::uint8_t> bytes_of(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
