@@ -169,7 +169,8 @@ Listened listen(app::Devices& devices, const robot::RobotDescription& robot, dou
   }
   const std::uint64_t answers = answers_of(devices.counters());
   const auto cycles = static_cast<double>(periods - 1);  // whose answers were read
-  const auto cycles_since_half = static_cast<double>(periods - 1 - periods / 2);
+  const Duration::rep cycles_of_half = periods / 2;
+  const auto cycles_since_half = static_cast<double>(periods - 1 - cycles_of_half);
   const double of_all = surplus_since(robot, begin, asked, cycles, answers);
   const double of_half = surplus_since(robot, half, asked, cycles_since_half, answers - answers_by_half);
   wait_for_last_answers(devices, asked, heard);
