@@ -32,6 +32,7 @@ std::string complaint(const CLI::App* app, const CLI::Error& error) {
   if (commands.empty()) return fmt::format("{}: {}\nSee: {} --help\n", name, error.what(), name);
   const std::vector<std::string> unknown = command.remaining();
   std::vector<std::string> names;
+  names.reserve(commands.size());
   for (const CLI::App* known : commands) names.push_back(known->get_name());
   return fmt::format(
       "{}: {}. Commands: {}\nSee: {} --help\n", name,
