@@ -339,10 +339,10 @@ void ExecutionContext::reorder(std::span<const Component* const> order) noexcept
     if (Slot* slot = find(order[i])) slot->row.placement.order = static_cast<int>(i);
   }
   for (std::size_t i = 0; i < slots_.size(); ++i) {
-    // Each swap brings one slot to its place.
+    // Each swap brings one slot to its place, and none away from it. So this ends, whatever the list says.
     for (;;) {
       const auto place = static_cast<std::size_t>(slots_[i].row.placement.order);
-      if (place == i || place >= slots_.size()) break;
+      if (place >= slots_.size() || slots_[place].row.placement.order == static_cast<int>(place)) break;
       std::swap(slots_[i], slots_[place]);
     }
   }

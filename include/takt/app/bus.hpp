@@ -78,8 +78,8 @@ struct BusRequest {
 ///   Frames dropped by the filters are not counted. Frames sent without a link are not counted as refused.
 ///   traffic().unacknowledged counts the refusals of an slcan adapter, or the missing acknowledges of an
 ///   interface, since the bus was opened last.
-/// * It owns a thread that wakes every reopen_interval. Destroying the port may take a second, if the thread
-///   is talking to an adapter.
+/// * It owns a thread that wakes every reopen_interval. Destroying the port may take four seconds, if the
+///   thread is talking to an adapter.
 ///
 /// Errors: those of platform::SocketCanBus::open() and platform::SerialLine::open(), not_a_real_bus (a
 /// virtual address), bad_bit_rate, no_fd_adapter, no_adapter, adapter_refuses, no_thread. Not real-time safe.

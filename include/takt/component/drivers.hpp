@@ -65,9 +65,8 @@ template <Clock C>
 }
 
 /// Where a context that runs on events waits. platform/event_waiter.hpp waits for file descriptors, too.
-/// * wait_until(deadline): returns at the deadline, after a ring(), or earlier. True if it saw an event of
-/// its
-///   own, such as input on a descriptor.
+/// * wait_until(deadline): returns at the deadline, after a ring(), or earlier. True if it saw an event
+///   of its own, such as input on a descriptor.
 /// * ring(): ends the present wait, or the next one. From any thread; real-time safe.
 template <class W>
 concept WaitsForEvents = requires(W& waiter, Time deadline) {

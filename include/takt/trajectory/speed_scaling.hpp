@@ -67,8 +67,7 @@ using SpeedBounds = BasicSpeedBounds<double>;
 ///   duration()                           s
 ///   derivatives(time, cursor, visit)     calls visit(joint, velocity, acceleration, jerk) per moving joint
 ///   next_knot(time, cursor)              the first time after `time` at which a joint's jerk may step.
-///                                        The end
-///                                        is a knot; from there on infinite
+///                                        The end is a knot; from there on infinite
 // clang-format off
 template <class P, class Scalar>
 concept TimedPath = requires(const P& path, typename P::Cursor& cursor, Scalar time,
