@@ -585,3 +585,13 @@ TEST_CASE("a context finds its components after any order of additions, removals
     }
   }
 }
+
+TEST_CASE("a reordering ends, and keeps all components, also if its list is incomplete") {
+  ExecutionContext context({.name = "few", .max_components = 4});
+  Probe a("a"), b("b"), c("c");
+  for (Probe* probe : {&a, &b, &c}) REQUIRE(context.add(*probe, {.order = probe == &c ? 2 : 1}));
+  context.reorder(std::array<const Component*, 2>{&b, &b});
+  const auto rows = context.participants();
+  REQUIRE(rows);
+  CHECK(rows->size() == 3);
+}
