@@ -62,7 +62,7 @@ class DriveBus {
 /// Drives that interact only by the bus. A Drive has:
 ///
 ///     bool accepts(const can::Frame&);
-///     void receive(const can::Frame&);   // a frame that ended on the bus at its stamp
+///     void receive(const can::Frame&);   // a frame of another node that ended on the bus at its stamp
 ///     Time next_send();                  // Time::max(): nothing to send
 ///     can::Frame take_frame();
 ///     void advance(Time);                // runs its motors up to then
@@ -91,8 +91,8 @@ class DrivesOnBus : public DriveBus {
         sender = i;
       }
       if (const can::Frame* frame = bus_.step(std::min(to, due))) {
-        for (Drive& drive : drives_) {
-          if (drive.accepts(*frame)) drive.receive(*frame);
+        for (std::size_t i = 0; i < drives_.size(); ++i) {
+          if (!ports_[i].sent_last() && drives_[i].accepts(*frame)) drives_[i].receive(*frame);
         }
       } else if (due <= to) {
         const can::Frame frame_to_send = drives_[sender].take_frame();

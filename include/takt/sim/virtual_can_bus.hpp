@@ -80,6 +80,8 @@ class VirtualCanBus {
     std::size_t receive(std::span<can::Frame> frames) noexcept {
       return bus_ ? bus_->receive(node_, frames) : 0;
     }
+    /// Whether this node sent the frame that the last step() returned. A node does not receive it.
+    [[nodiscard]] bool sent_last() const noexcept { return bus_ && bus_->sender_ == node_; }
     /// Plugs the node in or out. An unplugged node neither sends nor receives; its queue waits.
     void set_connected(bool connected) noexcept {
       if (bus_) bus_->set_connected(node_, connected);

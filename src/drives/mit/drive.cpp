@@ -64,11 +64,6 @@ std::uint32_t* Drive::find_register(std::uint8_t number) noexcept {
 }
 
 void Drive::receive(const can::Frame& frame) noexcept {
-  // A CubeMars answers on its own identifier, and the bus brings a node what it sent itself.
-  if (echo_ && frame.id == echo_->id && frame.data == echo_->data) {
-    echo_.reset();
-    return;
-  }
   if (silent_) return;
   advance(frame.stamp);
   if (frame.id == register_id) {
@@ -151,7 +146,6 @@ void Drive::answer(const Result<can::Frame>& frame) noexcept {
 
 can::Frame Drive::take_frame() noexcept {
   reply_due_ = Time::max();
-  if (accepts(reply_)) echo_ = reply_;
   return reply_;
 }
 
@@ -201,7 +195,6 @@ void Drive::inject(sim::JointFault fault) noexcept {
     error_ = 0;
     registers_ = stored_registers();
     reply_due_ = Time::max();
-    echo_.reset();
   }
   if (was_silent && !silent_) powered_at_ = now_;
   notice_faults();

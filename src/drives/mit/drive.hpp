@@ -14,7 +14,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "drives/mit/frames.hpp"
 #include "drives/mit/setup.hpp"
@@ -84,7 +83,6 @@ class Drive {
 
   Time reply_due_ = Time::max();
   can::Frame reply_{};
-  std::optional<can::Frame> echo_;  ///< its own frame on an identifier that it listens to
   Setup setup_;
   DriveOptions options_;
   sim::ServoTicks ticks_;

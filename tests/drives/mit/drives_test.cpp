@@ -313,6 +313,26 @@ TEST_CASE("drives that get their power after the program began come up, although
   CHECK(rig.farthest < still);
 }
 
+TEST_CASE("a drive that answers on its own identifier takes no answer for a command, however many wait") {
+  ReadyRig rig;
+  constexpr std::uint8_t id = 2;
+  constexpr drives::mit::Command at_start{-0.3, 0, 80, 2, 0};
+  const can::Frame hold = encode(at_start, id, drives::mit::Ranges{12.5, 30, 18}).value();
+  const std::array<can::Frame, 8> burst{hold, hold, hold, hold, hold, hold, hold, hold};
+  for (int i = 0; i < 20; ++i) {
+    const double before = rig.simulation.position(cubemars);
+    rig.simulation.host(0).send(burst);
+    rig.run(2 * rig.description.period);
+    CHECK(std::abs(rig.simulation.position(cubemars) - before) < 0.1);
+  }
+  rig.run(20ms);
+  const std::uint64_t asked = rig.hardware->counters().frames_sent;
+  const std::uint64_t answered = rig.hardware->counters().frames_received;
+  rig.run(200ms);
+  CHECK(rig.hardware->counters().frames_received - answered <=
+        rig.hardware->counters().frames_sent - asked + 3);
+}
+
 TEST_CASE("silence is counted in requests") {
   ReadyRig rig;
   rig.port.incoming = [](can::Frame& frame) { return frame.id != 2; };
