@@ -1,7 +1,7 @@
 // A vehicle, the program that drives it, and the driver, as components. Sealed datagrams travel between
 // vehicle and client through ports, as they would through sockets. A stopped vehicle is in the state error,
-// and so is its client. Both go on after a reset: first the vehicle, as by a person beside it, then the
-// client.
+// and so is its client. Both go on after a reset and a start, in any order and at any time: a started client
+// waits for its vehicle.
 #pragma once
 
 #include <algorithm>
@@ -95,7 +95,9 @@ struct Vehicle final : Component {
     return {};
   }
   void on_error(const CycleTime& cycle) noexcept override { exchange(cycle); }
-  Status on_reset(const CycleTime&) noexcept override {
+  /// After a reset. Its time went on while it was inactive, so it halted again by then, for want of commands.
+  Status on_activate(const CycleTime& cycle) noexcept override {
+    exchange(cycle);
     vehicle_->recover();
     return {};
   }
@@ -137,8 +139,9 @@ struct VehicleClient final : Component {
   Status on_execute(const CycleTime& cycle) noexcept override {
     exchange(cycle);
     using takt::vehicle::SupervisorState;
+    if (waits_) waits_ = !drive_->client().recover(cycle.time);
     const SupervisorState state = drive_->client().state();
-    if (state == SupervisorState::stopping || state == SupervisorState::stopped)
+    if (!waits_ && (state == SupervisorState::stopping || state == SupervisorState::stopped))
       return takt::fail(takt::vehicle::Errc::stopped);
     const bool ready = state == SupervisorState::ready || state == SupervisorState::driving;
     if (!ready) return {};
@@ -148,7 +151,10 @@ struct VehicleClient final : Component {
     return {};
   }
   void on_error(const CycleTime& cycle) noexcept override { exchange(cycle); }
-  Status on_reset(const CycleTime& cycle) noexcept override { return drive_->client().recover(cycle.time); }
+  Status on_activate(const CycleTime&) noexcept override {
+    waits_ = true;
+    return {};
+  }
 
   InPort<Datagram> telemetry{*this, "telemetry"};
   OutPort<Datagram> commands{*this, "commands"};
@@ -163,6 +169,7 @@ struct VehicleClient final : Component {
   }
 
   std::optional<Drive> drive_;
+  bool waits_ = true;  ///< until the vehicle can be driven again
 };
 
 /// Drives laps on the course of the vehicle examples.
