@@ -95,6 +95,7 @@ void RobotCycle::describe(Snapshot& snapshot) const noexcept {
     row.measured_effort = joint.feedback().effort;
     row.drive = joint.feedback().drive;
     row.fault = joint.feedback().fault;
+    row.feedback_age = joint.feedback().heard ? to_seconds(snapshot.time - joint.feedback().stamp) : -1;
   }
   controller_->describe(snapshot);
   snapshot.hardware = manager_->counters();

@@ -155,6 +155,7 @@ StateReply state_reply(const Snapshot& snapshot, const robot::RobotDescription& 
     reply.measured_velocity.push_back(joint.measured_velocity);
     reply.goal.push_back(joint.goal);
     reply.drive.emplace_back(drive_name(joint.drive));
+    reply.age_ms.push_back(joint.feedback_age < 0 ? -1 : joint.feedback_age * 1e3);
     if (joint.fault != 0)
       reply.faults.push_back({robot.joints[i].name, joint.fault, describe_fault(robot, i, joint.fault)});
   }

@@ -268,6 +268,7 @@ class ReplyReader {
     reply.measured_velocity = list<double>(object, "measured_velocity");
     reply.goal = list<GoalId>(object, "goal");
     reply.drive = list<std::string>(object, "drive");
+    reply.age_ms = list<double>(object, "age_ms");
     each(object, "goals", [&](Object& entry) { reply.goals.push_back(goal_status(entry)); });
     each(object, "faults", [&](Object& entry) { reply.faults.push_back(fault(entry)); });
     each(object, "mimics", [&](Object& entry) { reply.mimics.push_back(mimic(entry)); });
@@ -275,7 +276,7 @@ class ReplyReader {
     if (reply.command.size() != joints || reply.reference.size() != joints ||
         reply.reference_velocity.size() != joints || reply.measured.size() != joints ||
         reply.measured_velocity.size() != joints || reply.goal.size() != joints ||
-        reply.drive.size() != joints) {
+        reply.drive.size() != joints || (!reply.age_ms.empty() && reply.age_ms.size() != joints)) {
       mistakes_->add(object.where(), "its lists do not have one entry for each joint");
     }
     return reply;

@@ -278,6 +278,7 @@ std::pair<const char*, Out> to_json(const StateReply& reply) {
   out["measured_velocity"] = reply.measured_velocity;
   out["goal"] = reply.goal;
   out["drive"] = reply.drive;
+  if (!reply.age_ms.empty()) out["age_ms"] = reply.age_ms;
   if (!reply.goals.empty()) out["goals"] = Out::array();
   for (const auto& [goal, state] : reply.goals)
     out["goals"].push_back(Out{{"goal", goal}, {"state", state_name(state)}});

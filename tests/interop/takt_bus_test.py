@@ -318,6 +318,10 @@ class TaktBus(unittest.TestCase):
             if state["reason"] == "bus_down":
                 self.assertTrue(any(f"{bus} (slcan:{link})" in state["message"] for bus, link in self.links.items()), state["message"])
             self.assertEqual(state["active_goals"], 0)
+            self.assertGreater(state["age_ms"][state["joint_names"].index(state["joint"])], 0)
+            shown = takt("state", "--port", port).stdout
+            self.assertRegex(shown, r"(?m)^joint .* velocity +age +goal +drive$")
+            self.assertRegex(shown, rf"(?m)^{state['joint']} .* [0-9]+\.[0-9] +- ")
 
             end = time.monotonic() + 60
             while (done := takt("reset", "--port", port)).returncode == 0:  # until the loop has seen that the buses are down

@@ -31,6 +31,7 @@ TEST_CASE("a silent drive keeps the robot starting, and is named") {
   CHECK(bench.engine.state() == RobotState::starting);
   CHECK(bench.snapshot.reason == Errc::drive_silent);
   CHECK(bench.snapshot.reason_joint == 1);
+  CHECK(bench.snapshot.joints[1].feedback_age == -1);
 }
 
 TEST_CASE(

@@ -122,6 +122,8 @@ TEST_CASE("what stopped the robot stays its reason, whatever comes after it") {
   auto stop = Bench::simple(RequestKind::emergency_stop);
   bench.cycle({stop.get()});
   CHECK(bench.snapshot.reason == Errc::drive_silent);
+  CHECK(bench.snapshot.joints[0].feedback_age <= to_seconds(bench.robot.period));
+  CHECK(bench.snapshot.joints[1].feedback_age == doctest::Approx(51 * to_seconds(bench.robot.period)));
 }
 
 TEST_CASE("shut down: a bounded stop, power off, and then the robot is down") {

@@ -262,6 +262,8 @@ TEST_CASE("every reply survives being written and read") {
   snapshot.hardware.starved.insert(1);
   snapshot.hardware.starved.insert(4);
   snapshot.joints[4].fault = 1;
+  snapshot.joints[1].feedback_age = 0.1;
+  snapshot.joints[2].feedback_age = -1;
   robot.mimics = {{.name = "finger", .joint = 1, .multiplier = -2, .offset = 0.5}};
   snapshot.joints[1].measured_position = 0.75;
   snapshot.joints[1].measured_velocity = 3;
@@ -279,6 +281,9 @@ TEST_CASE("every reply survives being written and read") {
   REQUIRE(back);
   CHECK(to_line(*back) == to_line(state));
   CHECK(std::get<StateReply>(*back).drive[0] == "ready");
+  REQUIRE(std::get<StateReply>(*back).age_ms.size() == robot.joints.size());
+  CHECK(std::get<StateReply>(*back).age_ms[1] == 100);
+  CHECK(std::get<StateReply>(*back).age_ms[2] == -1);
   CHECK(std::get<StateReply>(*back).starved == state.starved);
   CHECK(std::get<StateReply>(*back).bus.frames_starved == 12);
   CHECK(std::get<StateReply>(*back).goals == state.goals);

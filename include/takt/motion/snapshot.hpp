@@ -31,10 +31,11 @@ struct JointSnapshot {
   double speed = 1;              ///< of the motion along that path; 1 = as planned
   double speed_excess = 0;       ///< worst relative excess of a limit by changes of the speed
   DriveState drive = DriveState::unknown;
-  std::uint32_t fault = 0;  ///< the drive's own fault word; 0 = none
+  std::uint32_t fault = 0;   ///< the drive's own fault word; 0 = none
+  double feedback_age = -1;  ///< s since the drive's last answer; -1: it has not answered
 
   TAKT_FIELDS(JointSnapshot, command, reference, measured_position, measured_velocity, measured_effort, goal,
-              goal_time, speed, speed_excess, drive, fault)
+              goal_time, speed, speed_excess, drive, fault, feedback_age)
 };
 
 /// Timing of the loop since its start.

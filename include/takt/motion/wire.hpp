@@ -354,6 +354,7 @@ struct StateReply {
   std::vector<double> measured_velocity;
   std::vector<GoalId> goal;        ///< the goal that moves the joint; 0 = none
   std::vector<std::string> drive;  ///< "unknown", "off", "ready", "fault"
+  std::vector<double> age_ms;      ///< since the drive's last answer; -1: none yet. Older servers: empty
   std::vector<GoalStatus> goals;   ///< of all clients; only the server knows them
   std::vector<FaultReply> faults;  ///< of drives with a fault
   std::vector<MimicReply> mimics;  ///< joints that follow others
