@@ -227,9 +227,9 @@ std::string ProcessSupervisor::wire(std::string_view verb, std::string_view from
   }
   const std::string ends = fmt::format("{}-{}-{} {} {} {}", app::segment_name(description_), ::getpid(),
                                        ++joined_, from, to, options);
-  const std::string offered = ask(writer, "offer " + ends);
+  std::string offered = ask(writer, "offer " + ends);
   if (!is_ok(offered)) return offered;
-  const std::string joined = ask(reader, "join " + ends);
+  std::string joined = ask(reader, "join " + ends);
   if (!is_ok(joined)) {
     static_cast<void>(ask(writer, cut));
     static_cast<void>(platform::Segment::remove(ends.substr(0, ends.find(' '))));
