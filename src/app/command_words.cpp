@@ -28,8 +28,8 @@ constexpr std::array forms = {
     Form{"show", "show NAME", {"name"}, 1},
     Form{"load", "load TYPE NAME [PARAMETER=VALUE ...]", {"type", "name"}, 2, "parameters"},
     Form{"unload", "unload NAME", {"name"}, 1},
-    Form{"start", "start NAME", {"name"}, 1},
-    Form{"stop", "stop NAME", {"name"}, 1},
+    Form{"start", "start NAME ...", {"name"}, 1},
+    Form{"stop", "stop NAME ...", {"name"}, 1},
     Form{"switch", "switch [start=A,B] [stop=C,D] [strictness=best_effort] [timeout=2]", {}, 0, ""},
     Form{"reset", "reset NAME", {"name"}, 1},
     Form{"set", "set NAME PARAMETER=VALUE ...", {"name"}, 1, "parameters"},
@@ -95,6 +95,9 @@ SetupResult<Value> controllers_request(std::span<const std::string> words) {
                 fmt::format("there is no command \"{}\"; there are: {}", verb, verbs));
   }
   const auto rest = words.subspan(1);
+  // Several at once are a switch: all of them, or none.
+  if ((verb == "start" || verb == "stop") && rest.size() > 1)
+    return Value{{"switch", {{std::string(verb), std::vector<std::string>(rest.begin(), rest.end())}}}};
   const auto named = static_cast<std::size_t>(
       std::ranges::count_if(form->keys, [](const char* key) { return key != nullptr; }));
   if (rest.size() < form->required || (rest.size() > named && form->values == nullptr))

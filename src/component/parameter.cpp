@@ -108,6 +108,18 @@ void ParameterSet::withdraw() noexcept {
   for (ParameterBase* parameter : all_) parameter->withdraw();
 }
 
+namespace {
+
+/// A number for a text: command lines and files write "gains=5" without quotes.
+ParameterValue as_wanted(const ParameterBase& parameter, const ParameterValue& value) {
+  if (!parameter.info().type.starts_with("text")) return value;
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *integer);
+  if (const auto* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
+  return value;
+}
+
+}  // namespace
+
 SetupResult<void> ParameterSet::propose(std::span<const Assignment> assignments) {
   withdraw();
   std::vector<std::string> mistakes;
@@ -126,7 +138,8 @@ SetupResult<void> ParameterSet::propose(std::span<const Assignment> assignments)
                                      names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
     } else if (again) {
       mistakes.push_back(place + ": assigned twice");
-    } else if (const std::string mistake = parameter->propose(one.value); !mistake.empty()) {
+    } else if (const std::string mistake = parameter->propose(as_wanted(*parameter, one.value));
+               !mistake.empty()) {
       mistakes.push_back(fmt::format("{}: {}", place, mistake));
     }
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <span>
 #include <string>
 #include <utility>
@@ -34,11 +35,14 @@ SetupResult<void> check_distinct(const std::string& controller, std::span<const 
   return {};
 }
 
-SetupResult<void> WheelGroup::claim(robot::Resources& resources, std::span<const std::string> joints) {
+SetupResult<void> WheelGroup::claim(robot::Resources& resources, std::span<const std::string> joints,
+                                    double& jumps) {
+  period_ = to_seconds(resources.robot().period);
+  jumps_ = &jumps;
   for (const std::string& name : joints) {
     const auto joint = resources.claim_joint(name, CommandMode::velocity);
     if (!joint) return tl::unexpected<SetupError>(joint.error());
-    wheels_.push_back({*joint, 0});
+    wheels_.push_back({*joint, 0, {}});
   }
   values_.resize(wheels_.size());
   return {};
@@ -57,13 +61,31 @@ double WheelGroup::rate() noexcept {
 }
 
 double WheelGroup::turned() noexcept {
-  for (std::size_t i = 0; i < wheels_.size(); ++i)
-    values_[i] = wheels_[i].joint->feedback().position - wheels_[i].position;
+  for (std::size_t i = 0; i < wheels_.size(); ++i) values_[i] = angle_of(wheels_[i]);
   return mobile::mean_of_wheels(std::span<const double>(values_));
 }
 
+double WheelGroup::angle_of(Wheel& wheel) noexcept {
+  constexpr double turn = 2 * std::numbers::pi;
+  const robot::JointFeedback& feedback = wheel.joint->feedback();
+  const double turned = feedback.position - wheel.position;
+  if (!std::isfinite(turned)) return turned;
+  const double seconds = std::max(to_seconds(feedback.stamp - wheel.stamp), 0.0);
+  const double expected = std::isfinite(feedback.velocity) ? feedback.velocity * seconds : 0;
+  const double turns = std::round((turned - expected) / turn);
+  const double angle = turns == 0 ? turned : turned - turns * turn;
+  const double furthest = 2 * wheel.joint->limits().velocity * (seconds + period_);
+  if (std::abs(turns) <= 1 && std::abs(angle) <= furthest) return angle;
+  ++*jumps_;
+  wheel.position = feedback.position - expected;
+  return expected;
+}
+
 void WheelGroup::accept() noexcept {
-  for (Wheel& wheel : wheels_) wheel.position = wheel.joint->feedback().position;
+  for (Wheel& wheel : wheels_) {
+    wheel.position = wheel.joint->feedback().position;
+    wheel.stamp = wheel.joint->feedback().stamp;
+  }
 }
 
 // ---- set-up ----
@@ -90,7 +112,7 @@ SetupResult<void> BaseDriveController::on_configure(robot::Resources& resources)
     const char* unit;
     const double* value;
   };
-  const std::array<NamedOutput, 10> outputs{{{"x", "m", &sample_.pose.x},
+  const std::array<NamedOutput, 11> outputs{{{"x", "m", &sample_.pose.x},
                                              {"y", "m", &sample_.pose.y},
                                              {"heading", "rad", &sample_.pose.heading},
                                              {"forward_speed", "m/s", &sample_.twist.forward},
@@ -99,7 +121,8 @@ SetupResult<void> BaseDriveController::on_configure(robot::Resources& resources)
                                              {"timed_out", "", &timed_out_},
                                              {"rejected_commands", "", &rejected_},
                                              {"late_commands", "", &late_},
-                                             {"odometry_errors", "", &odometry_errors_}}};
+                                             {"odometry_errors", "", &odometry_errors_},
+                                             {"wheel_jumps", "", &wheel_jumps_}}};
   for (const NamedOutput& row : outputs) {
     if (auto added = resources.output(row.name, row.unit, *row.value); !added) return added;
   }

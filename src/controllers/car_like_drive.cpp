@@ -48,7 +48,8 @@ SetupResult<void> CarLikeDriveController::claim_joints(robot::Resources& resourc
   }
   if (auto distinct = check_distinct(name(), names_in(steering->view()), *driven); !distinct) return distinct;
   for (const std::string& wheel : *driven) {
-    if (auto claimed = driven_wheels_.emplace_back().claim(resources, std::span(&wheel, 1)); !claimed)
+    if (auto claimed = driven_wheels_.emplace_back().claim(resources, std::span(&wheel, 1), wheel_jumps_);
+        !claimed)
       return claimed;
   }
   return {};

@@ -55,7 +55,7 @@ control::PidGains GripperController::gains() const noexcept {
 // ---- goals ----
 
 bool GripperController::is_goal(const GripperGoal& goal) noexcept {
-  return std::isfinite(goal.position) && std::isfinite(goal.max_effort) && goal.max_effort >= 0;
+  return std::isfinite(goal.position) && std::isfinite(goal.max_effort);
 }
 
 Status GripperController::grip(const GripperGoal& goal) noexcept {
@@ -67,11 +67,10 @@ Status GripperController::grip(const GripperGoal& goal) noexcept {
 
 void GripperController::take_goals() noexcept {
   for (int i = 0; i < max_goals_per_cycle && goals.read() == shm::Freshness::new_data; ++i) {
-    if (!is_goal(goals.value())) {
-      ++rejected_;
-    } else if (!position_input_.driven()) {
+    if (is_goal(goals.value()) && !position_input_.driven())
       begin(goals.value());
-    }
+    else
+      reject(goals.value());
   }
 }
 
@@ -107,9 +106,18 @@ void GripperController::begin(const GripperGoal& goal) noexcept {
 void GripperController::end(GripperOutcome outcome) noexcept {
   is_moving_ = false;
   status_ = 1 + static_cast<double>(outcome);
-  if (goal_.number == 0) return;
+  report(goal_.number, outcome);
+}
+
+void GripperController::report(std::uint64_t number, GripperOutcome outcome) noexcept {
+  if (number == 0) return;
   const robot::JointFeedback& feedback = joint_->feedback();
-  results.write({goal_.number, feedback.position, feedback.effort, outcome}, now_);
+  results.write({number, feedback.position, feedback.effort, outcome}, now_);
+}
+
+void GripperController::reject(const GripperGoal& goal) noexcept {
+  ++rejected_;
+  report(goal.number, GripperOutcome::rejected);
 }
 
 void GripperController::judge(double period) noexcept {
@@ -128,10 +136,10 @@ void GripperController::judge(double period) noexcept {
 // ---- the cycle ----
 
 Status GripperController::on_activate(const component::CycleTime& cycle) noexcept {
-  // Goals from before are no goals for this run.
-  for (int i = 0; i < max_goals_per_cycle && goals.read() == shm::Freshness::new_data; ++i) {
-  }
   now_ = cycle.time;
+  // Goals from before are no goals for this run.
+  for (int i = 0; i < max_goals_per_cycle && goals.read() == shm::Freshness::new_data; ++i)
+    reject(goals.value());
   const robot::JointFeedback& feedback = joint_->feedback();
   if (!feedback.heard) return takt::fail(Errc::no_measurement);
   reference_ = feedback.position;

@@ -31,7 +31,7 @@ SetupResult<void> HolonomicDriveController::claim_joints(robot::Resources& resou
   if (!names) return tl::unexpected<SetupError>(names.error());
   if (auto fits = check_count(names->size(), *layout); !fits) return fits;
   for (const std::string& wheel : *names) {
-    if (auto claimed = wheels_.emplace_back().claim(resources, std::span(&wheel, 1)); !claimed)
+    if (auto claimed = wheels_.emplace_back().claim(resources, std::span(&wheel, 1), wheel_jumps_); !claimed)
       return claimed;
   }
   update_geometry();

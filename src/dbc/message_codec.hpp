@@ -41,8 +41,8 @@ inline std::uint32_t MessageCodec::group_of(const Selector& selector, std::uint6
 /// frame that may be short, a selector with an error selects nothing. No Result, because it would go through
 /// memory: a third of the cost of a multiplexed decode.
 template <class NumberOf>
-[[gnu::always_inline]] inline can::Errc MessageCodec::choose(Chosen& chosen, ShortFrame short_frame,
-                                                             std::size_t& refused,
+[[gnu::always_inline]] inline can::Errc MessageCodec::choose(Chosen& chosen, Unknown unknown,
+                                                             ShortFrame short_frame, std::size_t& refused,
                                                              NumberOf number_of) const noexcept {
   std::array<std::uint64_t, max_selectors_in_message> numbers;
   for (std::size_t i = 0; i < selectors_.size(); ++i) {
@@ -62,7 +62,7 @@ template <class NumberOf>
       return code;
     }
     chosen[i] = group_of(selector, numbers[i]);
-    if (chosen[i] == no_group) {
+    if (chosen[i] == no_group && unknown == Unknown::is_error) {
       refused = selector.row.signal;
       return can::Errc::unknown_selector;
     }

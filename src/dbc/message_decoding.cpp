@@ -105,11 +105,12 @@ void MessageCodec::decode_in_place(std::span<const std::uint32_t> groups, Bytes 
 
 can::Errc MessageCodec::choose_from(Chosen& chosen, Bytes bytes, ShortFrame short_frame) const noexcept {
   std::size_t refused = no_signal;
-  return choose(chosen, short_frame, refused, [this, bytes](const Row& row, std::uint64_t& number) {
-    if (row.end > bytes.size) return can::Errc::wrong_length;
-    number = number_in(row, bytes);
-    return no_error;
-  });
+  return choose(chosen, Unknown::selects_nothing, short_frame, refused,
+                [this, bytes](const Row& row, std::uint64_t& number) {
+                  if (row.end > bytes.size) return can::Errc::wrong_length;
+                  number = number_in(row, bytes);
+                  return no_error;
+                });
 }
 
 inline can::Errc MessageCodec::decode_bytes(Bytes bytes, const Target& target,

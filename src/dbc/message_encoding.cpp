@@ -87,13 +87,13 @@ can::Errc MessageCodec::encode_data(std::span<std::uint8_t> data, std::span<cons
     return can::Errc::bad_layout;
   }
   Chosen chosen;
-  const can::Errc code =
-      choose(chosen, ShortFrame::error, refused, [&](const Row& row, std::uint64_t& number) {
-        const auto bits = bits_to_send(row, values[row.signal], overflow);
-        if (!bits) return static_cast<can::Errc>(bits.error().code);
-        number = *bits;
-        return no_error;
-      });
+  const can::Errc code = choose(chosen, Unknown::is_error, ShortFrame::error, refused,
+                                [&](const Row& row, std::uint64_t& number) {
+                                  const auto bits = bits_to_send(row, values[row.signal], overflow);
+                                  if (!bits) return static_cast<can::Errc>(bits.error().code);
+                                  number = *bits;
+                                  return no_error;
+                                });
   if (code != no_error) return code;
   if (!sending_.empty()) {
     std::uint64_t word = is_j1939_ ? ~std::uint64_t{0} : 0;

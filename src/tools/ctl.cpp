@@ -22,9 +22,19 @@ using json::Value;
 
 constexpr double longest_switch = 60;  // s
 
-struct CtlOptions {
+/// The options of the whole group, before or after the command.
+struct GroupOptions {
   Address address;
   bool json = false;
+
+  void add_to(CLI::App& command) {
+    address.add_options(command);
+    command.add_flag("--json", json, "The answer as one line of JSON");
+  }
+};
+
+struct CtlOptions {
+  std::shared_ptr<GroupOptions> group;
   std::string name;
   std::vector<std::string> words;
 };
@@ -43,10 +53,10 @@ Value request_or_exit(const std::vector<std::string>& words) {
 /// The content of the answer. With --json, prints the answer's line. `more`: what the request may wait for,
 /// besides the answer.
 Value ask_or_exit(const CtlOptions& options, const Value& request, Duration more = {}) {
-  MotionClient client = connect_or_exit(options.address);
+  MotionClient client = connect_or_exit(options.group->address);
   const auto reply = client.controllers(app::to_line(request), answer_time + more);
   if (!reply) exit_with(reply.error());
-  if (options.json) fmt::print("{}\n", reply->answer);
+  if (options.group->json) fmt::print("{}\n", reply->answer);
   const auto answer = json::parse(reply->answer);
   const std::string verb = request.begin().key();
   if (answer && answer->is_object() && answer->contains(verb)) return (*answer)[verb];
@@ -66,7 +76,7 @@ std::string state_of(const Value& row) {
 
 void print_list(const CtlOptions& options) {
   const Value answer = ask_or_exit(options, request_or_exit({"list"}));
-  if (options.json) return;
+  if (options.group->json) return;
   fmt::print("{:<20} {:<26} {:>7} {:>12}  {:<10} {}\n", "CONTROLLER", "TYPE", "DIVISOR", "EXECUTIONS",
              "STATE", "CLAIMS");
   for (const Value& row : rows_of(answer)) {
@@ -83,7 +93,7 @@ std::string value_in(const Value& row, const char* key) {
 
 void print_one(const CtlOptions& options) {
   const Value one = ask_or_exit(options, request_or_exit({"show", options.name}));
-  if (options.json) return;
+  if (options.group->json) return;
   const auto line = [](const char* what, const std::string& text) {
     if (!text.empty()) fmt::print("{:<12} {}\n", what, text);
   };
@@ -113,7 +123,7 @@ void print_one(const CtlOptions& options) {
 
 void print_interfaces(const CtlOptions& options) {
   const Value answer = ask_or_exit(options, request_or_exit({"interfaces"}));
-  if (options.json) return;
+  if (options.group->json) return;
   fmt::print("{:<40} {:<8} {:>14} {:<10} {:<16} {}\n", "INTERFACE", "KIND", "VALUE", "UNIT", "OF",
              "CLAIMED BY");
   for (const Value& row : rows_of(answer)) {
@@ -127,24 +137,31 @@ void print_events(const CtlOptions& options) {
   std::vector<std::string> words = {"events"};
   if (!options.name.empty()) words.push_back(options.name);
   const Value answer = ask_or_exit(options, request_or_exit(words));
-  if (options.json) return;
+  if (options.group->json) return;
   for (const Value& row : rows_of(answer)) {
     fmt::print("{:>6.0f} {:>12.3f} s  {}\n", number_in(row, "number"), number_in(row, "time"),
                text_in(row, "text"));
   }
 }
 
+/// The group, and the options of all its commands.
+struct Group {
+  CLI::App* app;
+  std::shared_ptr<GroupOptions> options;
+};
+
 /// A command of the group, with the address and --json.
-CLI::App& add_command(CLI::App& group, const SharedOptions& options, const std::string& verb,
+CLI::App& add_command(const Group& group, const SharedOptions& options, const std::string& verb,
                       const std::string& help) {
-  CLI::App* command = group.add_subcommand(verb, help);
-  options->address.add_options(*command);
-  command->add_flag("--json", options->json, "The answer as one line of JSON");
+  CLI::App* command = group.app->add_subcommand(verb, help);
+  options->group = group.options;
+  group.options->add_to(*command);
   return *command;
 }
 
 /// A command of one name that prints nothing.
-void add_plain(CLI::App& group, const std::string& verb, const std::string& what, const std::string& help) {
+void add_plain(const Group& group, const std::string& verb, const std::string& what,
+               const std::string& help) {
   const auto options = std::make_shared<CtlOptions>();
   CLI::App& command = add_command(group, options, verb, help);
   command.add_option(what, options->name, "Its name")->required();
@@ -153,8 +170,20 @@ void add_plain(CLI::App& group, const std::string& verb, const std::string& what
   });
 }
 
+/// A command of one or more controllers.
+void add_several(const Group& group, const std::string& verb, const std::string& help) {
+  const auto options = std::make_shared<CtlOptions>();
+  CLI::App& command = add_command(group, options, verb, help);
+  command.add_option("controllers", options->words, "Their names")->required();
+  command.callback([options, verb] {
+    std::vector<std::string> words = {verb};
+    words.insert(words.end(), options->words.begin(), options->words.end());
+    static_cast<void>(ask_or_exit(*options, request_or_exit(words)));
+  });
+}
+
 /// A command that prints a table.
-void add_table(CLI::App& group, const std::string& verb, const std::string& help,
+void add_table(const Group& group, const std::string& verb, const std::string& help,
                void (*print)(const CtlOptions&), const char* argument = nullptr,
                const char* about = nullptr) {
   const auto options = std::make_shared<CtlOptions>();
@@ -163,7 +192,7 @@ void add_table(CLI::App& group, const std::string& verb, const std::string& help
   command.callback([options, print] { print(*options); });
 }
 
-void add_load(CLI::App& group) {
+void add_load(const Group& group) {
   struct LoadOptions : CtlOptions {
     std::string type;
     int divisor = 1;
@@ -199,7 +228,7 @@ void add_load(CLI::App& group) {
   });
 }
 
-void add_trace(CLI::App& group) {
+void add_trace(const Group& group) {
   const auto options = std::make_shared<CtlOptions>();
   CLI::App& command = add_command(
       group, options, "trace", "Write what each cycle does to a file for ui.perfetto.dev, until: trace off");
@@ -209,13 +238,13 @@ void add_trace(CLI::App& group) {
       ->required();
   command.callback([options] {
     const Value answer = ask_or_exit(*options, request_or_exit({"trace", options->name}));
-    if (options->json || options->name != "off") return;
+    if (options->group->json || options->name != "off") return;
     fmt::print("traced {:.0f} spans, {:.0f} dropped\n", number_in(answer, "spans"),
                number_in(answer, "dropped"));
   });
 }
 
-void add_set(CLI::App& group) {
+void add_set(const Group& group) {
   const auto options = std::make_shared<CtlOptions>();
   CLI::App& command = add_command(group, options, "set", "Change parameters, all or none");
   command.add_option("controller", options->name, "Its name")->required();
@@ -227,7 +256,7 @@ void add_set(CLI::App& group) {
   });
 }
 
-void add_switch(CLI::App& group) {
+void add_switch(const Group& group) {
   struct SwitchOptions : CtlOptions {
     std::vector<std::string> start;
     std::vector<std::string> stop;
@@ -259,21 +288,22 @@ void add_ctl(CLI::App& app) {
   CLI::App* group =
       app.add_subcommand("ctl", "List, load, start and switch the controllers of a running robot");
   group->require_subcommand(1);
-  add_table(*group, "list", "List the controllers, in the order in which they run", print_list);
-  add_table(*group, "show", "Show a controller: claims, rate, parameters", print_one, "controller",
-            "Its name");
-  add_load(*group);
-  add_plain(*group, "unload", "controller", "Unload a controller that does not run");
-  add_plain(*group, "start", "controller", "Start a controller");
-  add_plain(*group, "stop", "controller", "Stop a controller; its joints come to rest");
-  add_switch(*group);
-  add_plain(*group, "reset", "controller", "Lead a failed controller back to inactive");
-  add_set(*group);
-  add_table(*group, "interfaces", "List all interfaces, with their values and owners", print_interfaces);
-  add_table(*group, "events", "List the last events: failures, fallbacks, lost devices", print_events,
-            "after", "Only events with a greater number");
-  add_plain(*group, "library", "file", "Load a plug-in from the robot's folders (takt run --folder)");
-  add_trace(*group);
+  const Group all{group, std::make_shared<GroupOptions>()};
+  all.options->add_to(*group);
+  add_table(all, "list", "List the controllers, in the order in which they run", print_list);
+  add_table(all, "show", "Show a controller: claims, rate, parameters", print_one, "controller", "Its name");
+  add_load(all);
+  add_plain(all, "unload", "controller", "Unload a controller that does not run");
+  add_several(all, "start", "Start controllers: all or none");
+  add_several(all, "stop", "Stop controllers; their joints come to rest");
+  add_switch(all);
+  add_plain(all, "reset", "controller", "Lead a failed controller back to inactive");
+  add_set(all);
+  add_table(all, "interfaces", "List all interfaces, with their values and owners", print_interfaces);
+  add_table(all, "events", "List the last events: failures, fallbacks, lost devices", print_events, "after",
+            "Only events with a greater number");
+  add_plain(all, "library", "file", "Load a plug-in from the robot's folders (takt run --folder)");
+  add_trace(all);
   group->footer(
       "Exit code: 0 done, 1 refused or not reached, 2 the command line is wrong.\n"
       "Examples:\n"

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "tools/commands.hpp"
 
@@ -61,17 +62,18 @@ void import_robot(const ImportArguments& arguments) {
   robot::UrdfOptions options = arguments.options;
   options.protocol = drives::find(arguments.protocol);
   const auto imported = robot::import_urdf_file(arguments.urdf, options);
+  const std::vector<robot::UrdfNote>& notes = imported ? imported->notes : imported.error().notes;
+  for (const robot::UrdfNote& note : notes)
+    fmt::print(stderr, "{}: {}\n", arguments.urdf, robot::to_string(note));
   if (!imported) {
-    for (const robot::Mistake& mistake : imported.error())
+    for (const robot::Mistake& mistake : imported.error().mistakes)
       fmt::print(stderr, "{}: {}\n", arguments.urdf, robot::to_string(mistake));
     throw CLI::RuntimeError(exit_bad_input);
   }
-  for (const robot::UrdfNote& note : imported->notes)
-    fmt::print(stderr, "{}: {}\n", arguments.urdf, robot::to_string(note));
   write(arguments, to_json(imported->robot));
   const robot::RobotDescription& made = imported->robot;
   fmt::print(stderr, "{}: {} joints, {} mimic joints, {} transmissions; {} notes\n", made.name,
-             made.joints.size(), made.mimics.size(), made.transmissions.size(), imported->notes.size());
+             made.joints.size(), made.mimics.size(), made.transmissions.size(), notes.size());
 }
 
 void add_options(CLI::App& command, const std::shared_ptr<ImportArguments>& arguments) {

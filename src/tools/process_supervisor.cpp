@@ -35,8 +35,10 @@ std::string_view take_word(std::string_view& line) {
   return word;
 }
 
+std::string refuse(std::string_view reason) { return json::to_text({{"ok", false}, {"error", reason}}); }
+
 std::string refuse_name(std::string_view name) {
-  return json::to_text({{"ok", false}, {"error", fmt::format("there is no component \"{}\"", name)}});
+  return refuse(fmt::format("there is no component \"{}\"", name));
 }
 
 bool is_ok(const std::string& answer) {
@@ -192,20 +194,36 @@ void ProcessSupervisor::end_all() {
   }
 }
 
-/// Gives a command to the process whose component it names; `list` to all.
+/// Gives a command to the process whose component it names; `list` and `load` to all.
 std::string ProcessSupervisor::forward(std::string_view line) {
   std::string_view rest = line;
   const std::string_view verb = take_word(rest);
   if (verb == "list") return list();
+  if (verb == "load") return load(line);
   const std::string_view name = take_word(rest);
   if (verb == "connect" || verb == "disconnect") return wire(verb, name, take_word(rest), rest);
   const std::string process = description_.process_of(name);
   return process.empty() ? refuse_name(name) : ask(process, line);
 }
 
+/// Each process loads the plug-in: a component of any of them may be replaced. The answer is the first
+/// refusal, which names its process, or the last answer.
+std::string ProcessSupervisor::load(std::string_view line) const {
+  std::string answer = refuse("no process of the system runs");
+  for (const std::string& process : processes_to_ask()) {
+    answer = ask(process, line);
+    if (is_ok(answer)) continue;
+    const auto refusal = json::parse(answer);
+    const bool has_reason = refusal && refusal->is_object();
+    return refuse(fmt::format("process {}: {}", process,
+                              has_reason ? refusal->value("error", "") : "its answer is not understood"));
+  }
+  return answer;
+}
+
 std::string ProcessSupervisor::ask(const std::string& process, std::string_view line) const {
   const auto answer = app::ask(app::control_path(description_.name, process), line, std::chrono::seconds(5));
-  return answer ? *answer : json::to_text({{"ok", false}, {"error", answer.error().message}});
+  return answer ? *answer : refuse(answer.error().message);
 }
 
 /// Connects or disconnects ports, also those of two processes. A process that starts again has only the

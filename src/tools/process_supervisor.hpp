@@ -49,6 +49,7 @@ class ProcessSupervisor {
   void end_all();
 
   [[nodiscard]] std::string forward(std::string_view line);
+  [[nodiscard]] std::string load(std::string_view line) const;
   [[nodiscard]] std::string ask(const std::string& process, std::string_view line) const;
   [[nodiscard]] std::string wire(std::string_view verb, std::string_view from, std::string_view to,
                                  std::string_view options);

@@ -370,7 +370,6 @@ int run_in_virtual_time(robot::RobotDescription description, const RunOptions& o
   Player player(robot, server, std::move(requests), from_seconds(options.duration));
   robot.add_observer(player);
   if (physics != nullptr) physics->watch(robot);
-
   const auto start = std::chrono::steady_clock::now();
   static_cast<void>(robot.run());
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
@@ -386,7 +385,9 @@ int run_in_virtual_time(robot::RobotDescription description, const RunOptions& o
   if (physics != nullptr) fmt::print("{}", physics->summary());
   const std::string fault = end_in_fault(robot);
   fmt::print(stderr, "{}", fault);
-  return fault.empty() ? exit_ok : exit_failed;
+  const std::uint64_t refused = server.counters().rejected + server.counters().errors;
+  if (refused > 0) fmt::print(stderr, "takt run: {} requests were refused: see the answers\n", refused);
+  return fault.empty() && refused == 0 ? exit_ok : exit_failed;
 }
 
 // ---- recorded devices
@@ -581,8 +582,8 @@ void add_run(CLI::App& app) {
       "\"recorded:day.mcap\".\n"
       "Ends, with a controlled stop, on SIGINT, SIGTERM, SIGHUP or SIGQUIT, after --duration, and when the "
       "reader of its output closes it.\n"
-      "Exit code: 0 it ended as it should, 1 it did not, the robot ended in a fault, or the reader closed "
-      "the output, 2 the file is wrong.\n"
+      "Exit code: 0 it ended as it should, 1 it did not, the robot ended in a fault, a request of --requests "
+      "was refused, or the reader closed the output, 2 the file is wrong.\n"
       "Examples:\n"
       "  takt run examples/robots/arm6.json --record run.mcap          then: takt send, takt state, takt "
       "top\n"

@@ -270,7 +270,7 @@ TEST_CASE("requests that are wrong change nothing, and say what is wrong and wha
       {"", "there is no command \"\"; there are: list, show"},
       {"dance", "there is no command \"dance\""},
       {"start", "the words are: start NAME"},
-      {"start tip tip", "the words are: start NAME"},
+      {"start tip tip", "\"tip\" is named twice"},
       {"list all", "the words are: list"},
       {"load Shift", "the words are: load TYPE NAME [PARAMETER=VALUE ...]"},
       {"load Shift x by", "\"by\" is not PARAMETER=VALUE"},

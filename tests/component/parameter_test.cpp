@@ -99,6 +99,16 @@ TEST_CASE("a change of several parameters is applied whole") {
   CHECK(to_string(changes[1].after) == "8");
 }
 
+TEST_CASE("a text takes a number as its text") {
+  Follower follower;
+  REQUIRE(follower.parameters().set("frame", std::int64_t{5}, "test"));
+  CHECK(follower.frame->view() == "5");
+  REQUIRE(follower.parameters().set("frame", 0.25, "test"));
+  CHECK(follower.frame->view() == "0.25");
+  CHECK_FALSE(follower.parameters().set("frame", std::int64_t{1234567890}, "test"));
+  CHECK_FALSE(follower.parameters().set("frame", true, "test"));
+}
+
 TEST_CASE("a change with mistakes has no effect, and all mistakes are listed") {
   Follower follower;
   const auto refused =

@@ -72,6 +72,51 @@ TEST_CASE("the odometry is exact on a line, an arc and the spot, from each sourc
   }
 }
 
+TEST_CASE("the odometry of wheels that are reported within half a turn is exact") {
+  for (const mobile::Twist& twist :
+       {mobile::Twist{0.8, 0, 0}, mobile::Twist{-0.4, 0, 0.5}, mobile::Twist{0, 0, 1.5}}) {
+    Rig whole, wrapped;
+    const auto drive = [&](Rig& rig, bool wraps) {
+      rig.run(3000, [&](int k) {
+        if (k % 20 == 0) rig.send(twist);
+        for (robot::JointFeedback& wheel : rig.drives.feedback) {
+          if (wraps) wheel.position = mobile::wrap_angle(wheel.position);
+        }
+      });
+    };
+    drive(whole, false);
+    drive(wrapped, true);
+    CHECK(wrapped.odometry().pose.x == Approx(whole.odometry().pose.x));
+    CHECK(wrapped.odometry().pose.y == Approx(whole.odometry().pose.y));
+    CHECK(wrapped.odometry().pose.heading == Approx(whole.odometry().pose.heading));
+    CHECK(wrapped.state("base/wheel_jumps") == 0);
+  }
+}
+
+TEST_CASE("a wheel whose position jumps is counted, and its velocity is taken instead") {
+  for (const double jump : {-40.0, 3.0, 1.0}) {
+    Rig rig;
+    rig.drive({0.8, 0, 0}, 1000);
+    const double before = rig.odometry().pose.x;
+    rig.run(1, [&](int) { rig.drives.feedback[1].position += jump; });
+    CHECK(rig.state("base/wheel_jumps") == 1);
+    CHECK(rig.odometry().pose.x == Approx(before + 0.8 * 0.001).epsilon(1e-5));
+    CHECK(rig.odometry().pose.heading == Approx(0).epsilon(1e-9));
+    CHECK(rig.state("base/odometry_errors") == 0);
+  }
+}
+
+TEST_CASE("wheels that are heard again after a pause keep their turns") {
+  Rig rig;
+  rig.drive({0.8, 0, 0}, 1000);
+  const double before = rig.odometry().pose.x;
+  for (robot::JointFeedback& wheel : rig.drives.feedback) wheel.position += 8 * 1.0;  // 8 rad/s for 1 s
+  rig.now += 1s;
+  rig.drive({0.8, 0, 0}, 1);
+  CHECK(rig.odometry().pose.x - before == Approx(0.8 + 0.0008).epsilon(0.001));
+  CHECK(rig.state("base/wheel_jumps") == 0);
+}
+
 TEST_CASE("the integration of the pose can be chosen") {
   Rig exact;
   Rig euler(Parameters{{"integration", "euler"}});

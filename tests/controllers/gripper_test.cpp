@@ -189,28 +189,49 @@ TEST_CASE("a goal that ends in time, is replaced or interrupted is not reached")
     rig.play(500);
     const double stopped = rig.position();
     REQUIRE(rig.result());
+    rig.send({4, 1, 0});  // while nobody listens
     REQUIRE(rig.change({"gripper"}) == "");
     rig.play(500);
     CHECK(rig.position() == Approx(stopped));
-    CHECK(!rig.result());
+    const auto rejected = rig.result();
+    REQUIRE(rejected);
+    CHECK(rejected->outcome == GripperOutcome::rejected);
+    while (rig.result()) {
+    }
   }
 }
 
-TEST_CASE("bad goals are counted, and the old one goes on") {
+TEST_CASE("bad goals end rejected, and the old one goes on") {
   Rig rig;
   rig.send({1, 0.5, 0});
   rig.play(1);
-  for (const GripperGoal& bad :
-       {GripperGoal{2, not_a_number, 0}, GripperGoal{3, 0.1, nothing}, GripperGoal{4, 0.1, -1}}) {
+  for (const GripperGoal& bad : {GripperGoal{2, not_a_number, 0}, GripperGoal{3, 0.1, nothing}}) {
     rig.send(bad);
     rig.play(1);
+    const auto result = rig.result();
+    REQUIRE(result);
+    CHECK(result->number == bad.number);
+    CHECK(result->outcome == GripperOutcome::rejected);
   }
   rig.play(2000);
-  CHECK(rig.state("gripper/rejected") == 3);
+  CHECK(rig.state("gripper/rejected") == 2);
   const auto result = rig.result();
   REQUIRE(result);
   CHECK(result->number == 1);
   CHECK(rig.position() == Approx(0.5).epsilon(0.02));
+}
+
+TEST_CASE("a negative effort is that of the parameter, as users of ROS expect") {
+  auto parameters = effort_mode;
+  parameters.push_back({"max_effort", 6.0});
+  Rig rig(parameters);
+  rig.drives.friction = 2;
+  rig.send({1, 1, -1});
+  rig.play(5000, 0.5);
+  CHECK(rig.drives.commands[0].effort == 6);
+  const auto result = rig.result();
+  REQUIRE(result);
+  CHECK(result->outcome == GripperOutcome::stalled);
 }
 
 TEST_CASE("targets and efforts stay within the joint's limits and the parameter") {
@@ -247,7 +268,10 @@ TEST_CASE("the inputs win over the port and begin goals when they change") {
   rig.play(1500);
   CHECK(rig.position() == Approx(0.3).epsilon(0.02));
   CHECK(rig.state("gripper/status") == 1);
-  CHECK(!rig.result());
+  const auto rejected = rig.result();
+  REQUIRE(rejected);
+  CHECK(rejected->number == 1);
+  CHECK(rejected->outcome != GripperOutcome::reached);
   leader->value = 0.8;
   rig.play(2000, 0.6);
   CHECK(rig.state("gripper/status") == 2);

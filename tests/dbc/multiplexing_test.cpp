@@ -14,7 +14,7 @@ using namespace takt::can;
 using namespace takt::test::databases;
 using dbc::MessageCodec;
 
-TEST_CASE("only what the selectors choose is decoded; a number that chooses nothing is an error") {
+TEST_CASE("only what the selectors choose is decoded; a number that chooses nothing leaves the rest") {
   const Database dbc = two_levels();
   const MessageCodec& message = *dbc.find("M");
   std::vector<double> values(6);
@@ -42,10 +42,13 @@ TEST_CASE("only what the selectors choose is decoded; a number that chooses noth
   CHECK(are_there({0, 2, 4, 5}));
   CHECK(values[2] == -1);
 
-  CHECK(decode(3, 5).error() == Errc::unknown_selector);
-  CHECK(decode(2, 6).error() == Errc::unknown_selector);
-  CHECK(decode(2, 0).error() == Errc::unknown_selector);
-  CHECK(values == std::vector<double>(6, -1.0));  // nothing was written
+  REQUIRE(decode(3, 5));
+  CHECK(are_there({0, 5}));
+  CHECK(values[5] == 4);
+  for (const std::uint8_t unknown : Data{6, 0}) {
+    REQUIRE(decode(2, unknown));
+    CHECK(are_there({0, 2, 5}));
+  }
 }
 
 TEST_CASE("only the signals that the selectors choose are encoded") {

@@ -49,8 +49,13 @@ TEST_CASE("a selector's number that has a text but no signals leaves what is alw
     REQUIRE(message.encode_into(data, values));
     CHECK(data == Data{page, 0, 100, 0, 1, 0, 0, 0});
   }
-  for (const std::uint8_t page : Data{1, 5, 0xFE})
-    CHECK(message.decode(Data{page, 0, 0, 0, 0, 0, 0, 0}, values).error() == Errc::unknown_selector);
+  for (const std::uint8_t page : Data{1, 5, 0xFE}) {
+    REQUIRE(message.decode(Data{page, 9, 100, 0, 1, 0, 0, 0}, values));
+    CHECK(values[3] == 10);
+    CHECK(std::isnan(values[1]));
+    Data data(8);
+    CHECK(message.encode_into(data, values).error() == Errc::unknown_selector);
+  }
   REQUIRE(message.decode(Data{2, 9, 0, 0, 0, 0, 0, 0}, values));
   CHECK(values[2] == 9);
 }
@@ -128,7 +133,9 @@ TEST_CASE("numbers of the fields and their labels are as the file has them") {
   REQUIRE(message.decode_numbers(Data{0, 7, 1}, numbers, presence, dbc::ShortFrame::complete_signals));
   CHECK(presence[4] == Presence::cut_off);
   CHECK(message.decode_numbers(Data{0}, numbers, presence).error() == Errc::wrong_length);
-  CHECK(message.decode_numbers(Data(8, 1), numbers, presence).error() == Errc::unknown_selector);
+  REQUIRE(message.decode_numbers(Data(8, 1), numbers, presence));
+  CHECK(presence[1] == Presence::not_selected);
+  CHECK(presence[3] == Presence::value);
   CHECK(message.decode_numbers(Data(8, 0), std::span(numbers).first(5), presence).error() ==
         Errc::wrong_count);
 

@@ -13,8 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto imported = takt::robot::import_urdf(text, {.protocol = takt::drives::find("servo")});
   if (!imported) {
-    if (imported.error().empty()) std::abort();
-    for (const auto& mistake : imported.error()) {
+    if (imported.error().mistakes.empty()) std::abort();
+    for (const auto& mistake : imported.error().mistakes) {
       if (to_string(mistake).empty()) std::abort();
     }
     return 0;

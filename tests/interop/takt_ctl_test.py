@@ -69,6 +69,30 @@ class Running(unittest.TestCase):
         return client.ask({"move": {"joint_names": joints, "positions": [place - 0.05 for place in places]}})
 
 
+class WordsTest(Running):
+    def test_several_controllers_start_and_stop_at_once_or_not_at_all(self):
+        self.run_robot()
+        self.load()
+        self.load("other", "joint=wrist_2_joint", plugin=False)
+        self.assertIn("\"ghost\" is not loaded", self.refused("start", "tip", "other", "ghost"))
+        self.assertEqual(self.takt("ctl", "start", "tip", "other").returncode, 0)
+        self.assertEqual(self.states(), {"trajectory": "active", "tip": "active", "other": "active"})
+        self.assertEqual(self.takt("ctl", "stop", "tip", "other").returncode, 0)
+        self.assertEqual(self.states(), {"trajectory": "active", "tip": "inactive", "other": "inactive"})
+
+    def test_a_number_is_taken_for_a_list_of_numbers(self):
+        self.run_robot()
+        self.ctl("load", "PidController", "pid", "joints=elbow_joint", "output=effort", "proportional=5")
+        rows = {row["name"]: row["value"] for row in self.ctl("show", "pid")["parameters"]}
+        self.assertEqual(rows["proportional"], "5")
+
+    def test_the_options_may_stand_before_the_command(self):
+        self.run_robot()
+        done = subprocess.run([TAKT, "ctl", "--port", self.port, "--json", "list"], capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual([row["name"] for row in json.loads(done.stdout)["list"]], ["trajectory"])
+
+
 class TrajectoryTest(Running):
     def test_run_and_ctl_list_the_trajectory_controller(self):
         robot = self.run_robot()
@@ -263,6 +287,7 @@ class HostileTest(Running):
                 self.assertIn("(controllers_refused)", said)
         for words in (("set", "tip", "by"), ("load", "Borrower", "x", "=2")):
             self.assertIn("is not PARAMETER=VALUE", self.refused(*words, code=2))
+        self.assertIn("named twice", self.refused("stop", "tip", "tip"))
         self.refused("dance", code=2)
         self.refused("start", code=2)
         self.assertEqual(self.states(), {"trajectory": "active", "tip": "active", "other": "inactive"})
@@ -323,6 +348,11 @@ class VirtualTimeTest(unittest.TestCase):
             self.assertEqual([row["state"] for row in answers[2]["list"]], ["active", "active"])
             replay = subprocess.run([TAKT, "replay", recording, "--controller", PLUGIN], capture_output=True, text=True, timeout=PATIENCE)
             self.assertIn("all commands as recorded, bit for bit", replay.stdout, replay.stderr)
+            with open(script, "a") as file:
+                file.write(json.dumps({"at": 1, "controllers": {"start": {"name": "ghost"}}}) + "\n")
+            refused = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn("1 requests were refused", refused.stderr)
 
 
 if __name__ == "__main__":

@@ -64,6 +64,13 @@ class ImportTest(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn(f"{wrong}: line ", done.stderr)
         self.assertFalse(self.path.exists())
+        stuck = self.path.with_name("stuck.urdf")
+        stuck.write_text("""<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="revolute">
+            <parent link="a"/><child link="b"/><limit lower="1" upper="1" velocity="1" effort="1"/></joint></robot>""")
+        done = takt("import", stuck)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(f"{stuck}: joint/limit of j: joint left out", done.stderr)
+        self.assertIn("no joint is left to command", done.stderr)
         self.assertEqual(takt("import", self.path).returncode, 2)
         self.assertEqual(takt("import", GANTRY, "--protocol", "none").returncode, 2)
         self.assertEqual(takt("import", GANTRY, "--rate", "nan").returncode, 2)

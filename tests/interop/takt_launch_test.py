@@ -208,6 +208,10 @@ class OddTest(Running):
         self.assertIn("bad: a callback of sleeper has not returned", self.said())
         wait_until(lambda: self.state("sleeper") == "active", "the sleeper runs again")
         self.assertEqual(self.state("counter"), "active")
+        self.assertIsNotNone(self.ask("load", ODD), self.refusal)  # into both processes
+        self.assertIsNone(self.ask("load", "none.so"))
+        self.assertIn("process ", self.refusal)
+        self.assertIn("none.so", self.refusal)
         self.assertEqual(self.end(), 0)
 
 

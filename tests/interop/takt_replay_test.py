@@ -194,7 +194,7 @@ class VariantsTest(Replays):
                 for bus in robot["buses"]:
                     bus["interface"] = "takt_none0"
                 joint = next(iter(robot["joints"]))["name"]
-                moves = [{"at": 0.1, "move": {"joint_names": [joint], "positions": [0.05], "duration": 0.5}}, dict(LAST[0], at=1)]
+                moves = [{"at": 0.1, "move": {"joint_names": [joint], "positions": [0.05]}}, dict(LAST[0], at=1)]
                 script = self.write("script.jsonl", "".join(json.dumps(line) + "\n" for line in moves))
                 simulated = self.with_devices(robot, "simulated")
                 self.takt("run", simulated, "--virtual-time", "--requests", script, "--record", self.path("day.mcap"), "--overwrite")

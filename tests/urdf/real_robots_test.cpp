@@ -94,7 +94,7 @@ struct Expected {
 
 UrdfImport imported_file(const std::string& path) {
   auto result = import_urdf_file(path, servo_options());
-  if (!result) FAIL(to_string(result.error().front()));
+  if (!result) FAIL(to_string(result.error().mistakes.front()));
   return std::move(*result);
 }
 
@@ -148,6 +148,7 @@ TEST_CASE("the parts of real robots that are not taken over are named") {
   CHECK(has_note(pr2, "joint/safety_controller", "torso_lift_joint", "not taken over"));
   CHECK(
       has_note(pr2, "transmission", "torso_lift_trans", "not taken over: actuator torso_lift_motor reaches"));
+  CHECK(has_note(pr2, "transmission/joint", "r_wrist_roll_joint", "turns only from -0.0"));
   const auto talos = imported_file(folder + "talos_reduced.urdf").notes;
   CHECK(has_note(talos, "transmission", "talos_trans", "not taken over: takt has no type \"HalfDiff"));
 }

@@ -41,11 +41,11 @@ TEST_CASE("what is not a URDF file is refused with its line") {
   CHECK(says(mistake("<robot/>"), "urdfdom refuses the robot"));
   const auto missing = import_urdf_file("/nowhere/robot.urdf", servo_options());
   REQUIRE_FALSE(missing);
-  CHECK_FALSE(missing.error().empty());
+  CHECK_FALSE(missing.error().mistakes.empty());
 }
 
 TEST_CASE("joints and links that contradict each other are refused by name") {
-  CHECK(says(mistake(robot_of({{"a", "type='fixed'>"}})), "no joint of the robot moves"));
+  CHECK(says(mistake(robot_of({{"a", "type='fixed'>"}})), "no joint is left to command"));
   CHECK(says(mistake(robot_of({{"a", "type='revolute'>"}})), "urdfdom refuses the robot"));
   CHECK(says(mistake(robot_of({{"a", "type='sliding'>"}})), "sliding"));
   CHECK(says(
@@ -72,7 +72,7 @@ TEST_CASE("a file with too many parts, or too deeply nested, is refused") {
     chain += "<link name='l" + to + "'/><joint name='j" + to + "' type='fixed'><parent link='l" + from +
              "'/><child link='l" + to + "'/></joint>";
   }
-  CHECK(says(mistake(chain + "</robot>"), "no joint of the robot moves"));
+  CHECK(says(mistake(chain + "</robot>"), "no joint is left to command"));
   std::string deep;
   for (int i = 0; i < 100'000; ++i) deep += "<a>";
   CHECK(says(mistake("<robot name='r'>" + deep), "not XML"));
@@ -100,8 +100,23 @@ TEST_CASE("mimic joints in a circle or of a missing joint are left out by name")
   const UrdfImport result = imported(robot_of(
       {{"a", turning}, {"b", mimics("c")}, {"c", mimics("b")}, {"d", mimics("d")}, {"e", mimics("none")}}));
   CHECK(result.robot.mimics.empty());
-  for (const char* name : {"b", "c", "d", "e"})
-    CHECK(has_note(result.notes, "joint/mimic", name, "left out: the joint that it follows"));
+  for (const char* name : {"b", "c", "d"})
+    CHECK(has_note(result.notes, "joint/mimic", name, "left out: the mimic joints follow each other"));
+  CHECK(has_note(result.notes, "joint/mimic", "e", "left out: the joint that it follows"));
+}
+
+TEST_CASE("a refusal keeps the notes that explain it") {
+  const auto mimics = [](const char* other) {
+    return turning + "<mimic joint=\"" + std::string(other) + "\"/>";
+  };
+  const std::string stuck = R"(type="revolute"><limit lower="1" upper="1" velocity="2" effort="3"/>)";
+  const auto result =
+      import_urdf(robot_of({{"a", mimics("b")}, {"b", mimics("a")}, {"c", stuck}}), servo_options());
+  REQUIRE_FALSE(result);
+  CHECK(says(result.error().mistakes.front(), "the notes say why"));
+  CHECK(has_note(result.error().notes, "joint/mimic", "a", "left out: the mimic joints follow each other"));
+  CHECK(has_note(result.error().notes, "joint/mimic", "b", "left out: the mimic joints follow each other"));
+  CHECK(has_note(result.error().notes, "joint/limit", "c", "joint left out: its lower position limit"));
 }
 
 TEST_CASE("options that are no numbers of a robot are refused by name") {
@@ -150,6 +165,6 @@ TEST_CASE("a damaged file is refused with a reason, or gives a description that 
     if (result)
       CHECK(drives::load_robot(to_json(result->robot)).has_value());
     else
-      CHECK_FALSE(result.error().front().reason.empty());
+      CHECK_FALSE(result.error().mistakes.front().reason.empty());
   }
 }

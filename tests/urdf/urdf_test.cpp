@@ -2,7 +2,9 @@
 #include "takt/robot/urdf.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -87,6 +89,51 @@ TEST_CASE("command interfaces narrow the limits, and a state interface gives the
                  "parameter max left out: \"seven\" is not a number"));
 }
 
+TEST_CASE("a range makes a rotary joint of a continuous one, with a note") {
+  const auto continuous = [](const std::string& range) {
+    return "type=\"continuous\"><limit " + range + " velocity=\"2\" effort=\"3\"/>";
+  };
+  const std::string control = R"(<ros2_control name="c" type="system">
+    <joint name="both"><command_interface name="position"><param name="min">-2.5</param><param name="max">2</param>
+    </command_interface></joint>
+    <joint name="half"><command_interface name="position"><param name="min">-4</param></command_interface></joint>
+    <joint name="odd"><command_interface name="position"><param name="min">2</param><param name="max">-2</param>
+    </command_interface></joint></ros2_control>)";
+  const UrdfImport result = imported(robot_of({{"limit", continuous("lower='-2.8' upper='2.9'")},
+                                               {"both", continuous("lower='-2.8' upper='2.8'")},
+                                               {"half", continuous("")},
+                                               {"odd", continuous("")},
+                                               {"wide", continuous("lower='-1e16' upper='1e16'")},
+                                               {"zero", continuous("lower='0' upper='0'")},
+                                               {"turned", continuous("lower='1' upper='-1'")},
+                                               {"free", continuous("")}},
+                                              control));
+  const auto is_range = [&](std::string_view name, double least, double most) {
+    const JointDescription& joint = joint_of(result.robot, name);
+    return joint.kind == JointKind::rotary && joint.limits.position_min == least &&
+           joint.limits.position_max == most;
+  };
+  const double reach = servo_options().protocol->reach(JointDescription{});
+  CHECK(is_range("limit", -2.8, 2.9));
+  CHECK(has_note(result.notes, "joint/limit", "limit", "continuous in the file, but its range"));
+  CHECK(is_range("both", -2.5, 2));
+  CHECK(is_range("half", -4, reach));
+  CHECK(has_note(result.notes, "joint/limit", "half", "continuous in the file, but its range"));
+  for (const char* name : {"odd", "wide", "zero", "turned", "free"})
+    CHECK(joint_of(result.robot, name).kind == JointKind::continuous);
+  CHECK(has_note(result.notes, "joint/limit", "odd", "turns without end: its lower position limit"));
+  CHECK(has_note(result.notes, "joint/limit", "turned", "turns without end: its lower position limit"));
+  CHECK_FALSE(has_note(result.notes, "joint/limit", "wide", "continuous in the file"));
+  CHECK_FALSE(has_note(result.notes, "joint/limit", "zero", "turns without end"));
+}
+
+TEST_CASE("the range of a continuous mimic joint is compared with what the followed joint can do") {
+  const std::string follower = R"(type="continuous"><limit lower="-0.5" upper="0.5" velocity="2" effort="3"/>
+    <mimic joint="a"/>)";
+  CHECK(has_note(imported(robot_of({{"a", turning}, {"b", follower}})).notes, "joint/mimic", "b",
+                 "its own limits are not taken over"));
+}
+
 TEST_CASE("mimic joints follow a joint with a drive, also through other mimic joints") {
   const UrdfImport result = gantry();
   REQUIRE(result.robot.mimics.size() == 2);
@@ -155,6 +202,28 @@ TEST_CASE("a transmission is left out if the position words of the drives do not
   CHECK(has_note(result.notes, "transmission", "arm_transmission", "not taken over: actuator "));
 }
 
+TEST_CASE("a continuous joint that its actuators do not turn far is named with its range and the way on") {
+  const std::string roll = R"(type="continuous"><limit velocity="2" effort="3"/>)";
+  const std::string wrist = R"(<transmission name="w" type="WristTransmission">
+    <rightActuator name="right" mechanicalReduction="60"/><leftActuator name="left" mechanicalReduction="60"/>
+    <flexJoint name="flex" mechanicalReduction="1"/><rollJoint name="roll" mechanicalReduction="1"/></transmission>)";
+  const std::string urdf = robot_of({{"flex", turning}, {"roll", roll}}, wrist);
+  const UrdfImport result = imported(urdf);
+  REQUIRE(result.robot.transmissions.size() == 1);
+  const JointLimits& limits = joint_of(result.robot, "roll").limits;
+  const auto note = std::find_if(result.notes.begin(), result.notes.end(), [](const UrdfNote& each) {
+    return each.tag == "transmission/joint" && each.names == std::vector<std::string>{"roll"};
+  });
+  REQUIRE(note != result.notes.end());
+  CAPTURE(note->reason);
+  CHECK(note->reason.find(fmt::format("turns only from {:.3g} to {:.3g} rad", limits.position_min,
+                                      limits.position_max)) != std::string::npos);
+  CHECK(note->reason.find("protocol servo") != std::string::npos);
+  CHECK(note->reason.find("--protocol") != std::string::npos);
+  const UrdfImport wide = imported(urdf, {.protocol = drives::find("cia402")});
+  CHECK_FALSE(has_note(wide.notes, "transmission/joint", "roll", ""));
+}
+
 TEST_CASE("the PR2's wrist is a differential: its roll the sum, its flexion the difference") {
   const std::string wrist = R"(<transmission name="w" type="WristTransmission">
     <rightActuator name="right" mechanicalReduction="60"/><leftActuator name="left" mechanicalReduction="50"/>
@@ -218,7 +287,7 @@ TEST_CASE(
       CAPTURE(rate);
       UrdfOptions options{.protocol = drives::find(name), .rate = rate};
       const auto result = import_urdf(text_of(gantry_arm), options);
-      if (!result) FAIL(to_string(result.error().front()));
+      if (!result) FAIL(to_string(result.error().mistakes.front()));
       CHECK(result->robot.joints.size() == 7);
       CHECK((result->robot.joints[0].rated_effort > 0) == (std::string_view(name) == "cia402"));
     }

@@ -29,7 +29,7 @@ inline robot::UrdfOptions servo_options() { return {.protocol = drives::find("se
 inline robot::UrdfImport imported(std::string_view urdf,
                                   const robot::UrdfOptions& options = servo_options()) {
   auto result = robot::import_urdf(urdf, options);
-  if (!result) FAIL(to_string(result.error().front()));
+  if (!result) FAIL(to_string(result.error().mistakes.front()));
   return std::move(*result);
 }
 
@@ -37,8 +37,8 @@ inline robot::UrdfImport imported(std::string_view urdf,
 inline robot::Mistake mistake(std::string_view urdf, const robot::UrdfOptions& options = servo_options()) {
   const auto result = robot::import_urdf(urdf, options);
   REQUIRE_FALSE(result.has_value());
-  REQUIRE_FALSE(result.error().empty());
-  return result.error().front();
+  REQUIRE_FALSE(result.error().mistakes.empty());
+  return result.error().mistakes.front();
 }
 
 /// Whether a note of this tag with this beginning of its reason has the name; an empty name: any.

@@ -46,8 +46,8 @@
 //     can::bind(&Diagnosis::voltage, {"Voltage", {{8, 16}, 0.01}, "V", can::when("Page", {{2, 3}, {7, 7}})}),
 //
 // Decoding fills only the selected members; the others keep their initial values. If the selector selects no
-// signal, decoding fails with unknown_selector. If the multiplexer has this number as a state, only the
-// unconditional signals are decoded instead. A multiplexer may depend on another one.
+// signal, only the signals that do not depend on it are decoded. Encoding such a number fails with
+// unknown_selector, unless the multiplexer has it as a state. A multiplexer may depend on another one.
 //
 // Every function that takes a frame or a message is real-time safe and usable in constant expressions. None
 // reads beyond the length of the message. A shorter frame is an error; a longer one, such as a padded FD
@@ -263,12 +263,11 @@ inline constexpr Error no_error{};
   return {};
 }
 
-/// Checks that decode_with() may be called: the length and the selectors.
+/// Checks that decode_with() may be called: the length.
 template <class T>
 [[nodiscard]] constexpr Error check_data(std::span<const std::uint8_t> data) noexcept {
   static_assert(is_valid_message<T>);
   if (data.size() < T::message.length) return Errc::wrong_length;
-  if (!selectors_known<T>(DataView<T>(data.data(), T::message.length))) return Errc::unknown_selector;
   return no_error;
 }
 
@@ -427,8 +426,8 @@ template <MessageType T>
 // instead. The Result goes through memory, which costs some nanoseconds. On an error the message keeps its
 // values.
 
-/// Decodes a message from data bytes. Errors: wrong_length (fewer bytes than the message has),
-/// unknown_selector. Real-time safe.
+/// Decodes a message from data bytes. Errors: wrong_length (fewer bytes than the message has). Real-time
+/// safe.
 template <MessageType T>
 [[nodiscard, gnu::always_inline]] constexpr Status decode_into(T& message,
                                                                std::span<const std::uint8_t> data) noexcept {
@@ -469,8 +468,8 @@ template <MessageType T, class Visitor>
   return {};
 }
 
-/// Decodes the physical values of all signals; NaN for signals that are not selected. Errors: wrong_length,
-/// unknown_selector. Real-time safe.
+/// Decodes the physical values of all signals; NaN for signals that are not selected. Errors: wrong_length.
+/// Real-time safe.
 template <MessageType T>
 [[nodiscard]] constexpr Status decode_values(Values<T>& values, std::span<const std::uint8_t> data) noexcept {
   if (const Error error = detail::check_data<T>(data); error != detail::no_error) return fail(error);

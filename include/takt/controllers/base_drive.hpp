@@ -67,8 +67,10 @@ enum class OdometrySource : std::uint8_t {
 /// Wheels that roll alike, such as one side of a base. They are commanded by velocity.
 class WheelGroup {
  public:
-  /// Claims the joints. Errors: those of Resources::claim_joint(). Not real-time safe.
-  [[nodiscard]] SetupResult<void> claim(robot::Resources& resources, std::span<const std::string> joints);
+  /// Claims the joints. `jumps`: counts positions that jumped; it outlives the group. Errors: those of
+  /// Resources::claim_joint(). Not real-time safe.
+  [[nodiscard]] SetupResult<void> claim(robot::Resources& resources, std::span<const std::string> joints,
+                                        double& jumps);
   /// The number of wheels.
   [[nodiscard]] std::size_t size() const noexcept { return wheels_.size(); }
 
@@ -82,7 +84,9 @@ class WheelGroup {
   [[nodiscard]] double load(double rate) const noexcept;
   /// The mean of the measured rates (rad/s).
   [[nodiscard]] double rate() noexcept;
-  /// The mean angle (rad) that the wheels have turned since accept().
+  /// The mean angle (rad) that the wheels have turned since accept(). A position may wrap by a turn, as of a
+  /// drive that reports it within +-pi: the measured velocity tells the turn. A position that jumps by more
+  /// than twice the velocity limit allows is counted, and the measured velocity is taken instead.
   [[nodiscard]] double turned() noexcept;
   /// Ends a period of turned(): it begins again at the measured positions.
   void accept() noexcept;
@@ -91,7 +95,12 @@ class WheelGroup {
   struct Wheel {
     robot::Joint* joint = nullptr;
     double position = 0;  ///< rad, at the last accept()
+    Time stamp{};         ///< of this position
   };
+  [[nodiscard]] double angle_of(Wheel& wheel) noexcept;
+
+  double period_ = 0;        ///< s
+  double* jumps_ = nullptr;  ///< the controller's counter
   std::vector<Wheel> wheels_;
   std::vector<double> values_;  ///< one per wheel, for the mean
 };
@@ -259,6 +268,9 @@ class BaseDriveController : public robot::Controller, private PoseSetter {
   double rejected_ = 0;         ///< commands with NaN or infinity
   double late_ = 0;             ///< commands that arrived older than the timeout
   double odometry_errors_ = 0;  ///< cycles whose motion overflows
+
+ protected:
+  double wheel_jumps_ = 0;  ///< measured positions that jumped
 };
 
 /// Checks that no joint is in both lists. Errors: named_twice. Not real-time safe.

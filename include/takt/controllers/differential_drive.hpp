@@ -60,8 +60,8 @@ class DifferentialDriveController final : public BaseDriveController {
     const auto rights = distinct_names(*this, right, max_joints);
     if (!rights) return tl::unexpected<SetupError>(rights.error());
     if (auto distinct = check_distinct(name(), *lefts, *rights); !distinct) return distinct;
-    if (auto claimed = left_.claim(resources, *lefts); !claimed) return claimed;
-    return right_.claim(resources, *rights);
+    if (auto claimed = left_.claim(resources, *lefts, wheel_jumps_); !claimed) return claimed;
+    return right_.claim(resources, *rights, wheel_jumps_);
   }
   void update_geometry() noexcept override {
     const auto fresh =

@@ -9,7 +9,8 @@
 // limit of its own gets it by `effort_interface`. In the mode `effort`, a PID commands the effort.
 //
 // Goals come by the port "goals" or the service, or by the inputs "position" and "max_effort", which win
-// while another controller drives the position. Results are on the port "results".
+// while another controller drives the position. Each goal of the port ends with a result on the port
+// "results". A negative effort is not limited by the goal, as in ROS's GripperCommand.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +37,7 @@ namespace takt::controllers {
 struct GripperGoal {
   std::uint64_t number = 0;  ///< returned with the result; 0: without a result
   double position = 0;       ///< rad or m; clamped to the joint's range
-  double max_effort = 0;     ///< N m or N; 0: the parameter's, which is also the largest
+  double max_effort = 0;     ///< N m or N; 0 or negative: the parameter's, which is also the largest
 
   TAKT_FIELDS(GripperGoal, number, position, max_effort)
 };
@@ -46,6 +47,7 @@ enum class GripperOutcome : std::uint8_t {
   reached,      ///< the joint is at the target
   stalled,      ///< the joint stands before it: grasped
   not_reached,  ///< out of time, replaced, or the controller was deactivated
+  rejected,     ///< not begun: NaN or infinity, before the activation, or the inputs win
 };
 
 /// The end of a goal.
@@ -61,7 +63,7 @@ struct GripperResult {
 /// The service that takes goals.
 struct GripperService {
   static constexpr std::string_view service_name = "Gripper/1";
-  /// Begins a goal; its result is on the port. Errors: not_finite (also a negative effort), not_active.
+  /// Begins a goal; its result is on the port. Errors: not_finite, not_active.
   /// Real-time safe.
   [[nodiscard]] virtual Status grip(const GripperGoal& goal) noexcept = 0;
 
@@ -184,6 +186,8 @@ class GripperController final : public robot::Controller, private GripperService
   void follow_inputs() noexcept;
   void begin(const GripperGoal& goal) noexcept;
   void end(GripperOutcome outcome) noexcept;
+  void report(std::uint64_t number, GripperOutcome outcome) noexcept;
+  void reject(const GripperGoal& goal) noexcept;
   void judge(double period) noexcept;
   void command(double period) noexcept;
   void move_reference(double period) noexcept;
@@ -204,7 +208,7 @@ class GripperController final : public robot::Controller, private GripperService
   ProgressWindow progress_;
   Time now_{};
   double status_ = 0;    ///< published: 0 moving, 1 reached, 2 stalled, 3 not reached
-  double rejected_ = 0;  ///< goals with NaN, infinity or a negative effort
+  double rejected_ = 0;  ///< goals that ended as GripperOutcome::rejected
 };
 
 }  // namespace takt::controllers

@@ -15,8 +15,8 @@
 // value is NaN: a multiplexed signal that is not selected, a signal beyond the frame's end, or a J1939 code.
 // Its Presence gives the reason.
 //
-// A selector value that selects no signal is an error: unknown_selector. If the value table (VAL_) has a text
-// for it, only the unconditional signals have values.
+// A selector value that selects no signal leaves the signals that do not depend on it. It is refused where it
+// is to be sent (unknown_selector), unless the value table (VAL_) has a text for it.
 //
 // A number of the value table beyond the signal's range ("error", "init") can be sent under every policy. Its
 // exact value is needed: value_of(signal, "error"), or a decoded one. Any other value must be in the range.
@@ -88,7 +88,7 @@ class MessageCodec {
 
   /// Decodes the values of all signals from data bytes: values[i], i < signal_count(). On an error nothing is
   /// written. Bytes beyond the message's length are ignored. Errors: wrong_count (too few values or
-  /// presences), wrong_length, unknown_selector. Real-time safe.
+  /// presences), wrong_length. Real-time safe.
   [[nodiscard]] Status decode(std::span<const std::uint8_t> data, std::span<double> values,
                               ShortFrame short_frame = ShortFrame::error) const noexcept {
     return to_status(decode_data(data, values, nullptr, short_frame));
@@ -279,9 +279,11 @@ class MessageCodec {
                                Scratch& scratch) const noexcept;
   [[nodiscard]] Bytes copied(std::span<const std::uint8_t> bytes, Scratch& scratch) const noexcept;
   [[nodiscard]] std::uint64_t number_in(const Row& row, Bytes bytes) const noexcept;
+  /// What becomes of a selector's number that selects no signal.
+  enum class Unknown : std::uint8_t { is_error, selects_nothing };
   template <class NumberOf>
-  [[nodiscard]] can::Errc choose(Chosen& chosen, ShortFrame short_frame, std::size_t& refused,
-                                 NumberOf number_of) const noexcept;
+  [[nodiscard]] can::Errc choose(Chosen& chosen, Unknown unknown, ShortFrame short_frame,
+                                 std::size_t& refused, NumberOf number_of) const noexcept;
   [[nodiscard]] can::Errc choose_from(Chosen& chosen, Bytes bytes, ShortFrame short_frame) const noexcept;
   template <bool checked, bool coded>
   void decode_plain(const Group& group, Bytes bytes, const Target& target) const noexcept;

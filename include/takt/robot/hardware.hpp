@@ -23,7 +23,7 @@ enum class HomeState : std::uint8_t {
 
 /// The last feedback of one joint.
 struct JointFeedback {
-  double position = 0;  ///< rad or m; meaningful once `heard`
+  double position = 0;  ///< rad or m; meaningful once `heard`; a wheel's may wrap by turns
   double velocity = 0;  ///< rad/s or m/s
   Time stamp{};         ///< time of the position, at most one period before the read() that received it
   bool heard = false;   ///< a position has been received since start-up

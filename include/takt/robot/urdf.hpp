@@ -2,7 +2,7 @@
 // library takt::urdf, which needs urdfdom and tinyxml2.
 //
 //     auto imported = robot::import_urdf_file("arm.urdf", {.protocol = drives::find("servo")});
-//     if (!imported) return complain(imported.error());
+//     if (!imported) return complain(imported.error().mistakes);
 //     for (const auto& note : imported->notes) print(to_string(note));  // the differences from the file
 //     write("arm.json", to_json(imported->robot));
 //
@@ -47,16 +47,22 @@ struct UrdfImport {
   std::vector<UrdfNote> notes;  ///< in the order of the file's parts
 };
 
-/// Imports a URDF file. Its joints keep the order of the file. With more than 64 joints that move, only those
-/// with a transmission or a command interface are taken, and the first 64 of these. `urdf`: any bytes are
-/// safe. Errors: a list of mistakes, at least one, each with its line if it has one. Allocates; not real-time
-/// safe. May be called from several threads, of which one imports at a time: urdfdom has a global log.
-[[nodiscard]] tl::expected<UrdfImport, std::vector<Mistake>> import_urdf(std::string_view urdf,
-                                                                         const UrdfOptions& options);
+/// Why a file is not imported.
+struct UrdfRefusal {
+  std::vector<Mistake> mistakes;  ///< at least one, each with its line if it has one
+  std::vector<UrdfNote> notes;    ///< what was left out or changed before the mistake was found
+};
+
+/// Imports a URDF file. Its joints keep the order of the file. With more than 64 joints that move, only
+/// those with a transmission or a command interface are taken, and the first 64 of these. `urdf`: any bytes
+/// are safe. Errors: the mistakes, and the notes that led to them. Allocates; not real-time safe. May be
+/// called from several threads, of which one imports at a time: urdfdom has a global log.
+[[nodiscard]] tl::expected<UrdfImport, UrdfRefusal> import_urdf(std::string_view urdf,
+                                                                const UrdfOptions& options);
 
 /// The same from a file. A file that cannot be read, or is larger than 4 MiB, is a mistake too.
-[[nodiscard]] tl::expected<UrdfImport, std::vector<Mistake>> import_urdf_file(const std::string& path,
-                                                                              const UrdfOptions& options);
+[[nodiscard]] tl::expected<UrdfImport, UrdfRefusal> import_urdf_file(const std::string& path,
+                                                                     const UrdfOptions& options);
 
 /// A note as a line of text: "joint/safety_controller of arm_1, arm_2: ...". Of many names it has the first
 /// few and the number of the others.

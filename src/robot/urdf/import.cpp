@@ -32,11 +32,13 @@ constexpr std::size_t most_drives = 31;
 
 using urdf_xml::Element;
 using Joints = std::vector<urdf::JointConstSharedPtr>;
-using Result = tl::expected<UrdfImport, std::vector<Mistake>>;
+using Result = tl::expected<UrdfImport, UrdfRefusal>;
 
-tl::unexpected<std::vector<Mistake>> refuse(std::string reason) {
-  return tl::unexpected(std::vector{Mistake{"", std::move(reason), 0}});
+tl::unexpected<UrdfRefusal> refuse(std::vector<Mistake> mistakes) {
+  return tl::unexpected(UrdfRefusal{std::move(mistakes), {}});
 }
+
+std::vector<Mistake> one_mistake(std::string reason) { return {Mistake{"", std::move(reason), 0}}; }
 
 /// Why nothing can be imported with these options; empty if something can.
 std::string refusal(const UrdfOptions& options) {
@@ -68,20 +70,28 @@ class Importer {
     mechanism_ = read_mechanism(source_, notes_);
     robot_.name = std::string(urdf_xml::attribute(source_, "name"));
     if (!json::is_name(robot_.name))
-      return refuse("robot: its name is not 1 to 128 bytes without control characters");
+      return refusal("robot: its name is not 1 to 128 bytes without control characters");
     set_times();
     add_joints();
-    if (robot_.joints.empty()) return refuse("no joint of the robot moves: there is nothing to command");
     add_mimics();
+    if (robot_.joints.empty())
+      return refusal(
+          "no joint is left to command: joints that can move are missing, or the notes say why they "
+          "are left out");
     add_transmissions();
     add_buses();
     note_the_rest();
     auto loaded = load_robot(to_json(robot_), std::span(&options_.protocol, 1));
-    if (!loaded) return tl::unexpected(std::move(loaded.error()));
+    if (!loaded) return refusal(std::move(loaded.error()));
     return UrdfImport{std::move(*loaded), notes_.take()};
   }
 
  private:
+  Result refusal(std::vector<Mistake> mistakes) {
+    return tl::unexpected(UrdfRefusal{std::move(mistakes), notes_.take()});
+  }
+  Result refusal(std::string reason) { return refusal(one_mistake(std::move(reason))); }
+
   void set_times() {
     robot_.period = from_seconds(1 / options_.rate);
     robot_.feedback_timeout = std::max(robot_.feedback_timeout, 4 * robot_.period);
@@ -200,8 +210,9 @@ class Importer {
 
   template <class Index>
   void add_mimic(const urdf::Joint& joint, UrdfMimic mimic, const Index& by_name) {
-    // A mimic joint may follow a mimic joint; a circle ends after as many steps as there are joints.
+    // A mimic joint may follow a mimic joint. The bound ends a circle.
     constexpr std::size_t longest_chain = 64;
+    const char* reason = "left out: the mimic joints follow each other, or more than 64 in a row";
     for (std::size_t i = 0; i < longest_chain; ++i) {
       if (const auto followed = robot_.find_joint(mimic.joint)) {
         keep_mimic(joint, mimic, *followed);
@@ -209,11 +220,14 @@ class Importer {
       }
       const auto other = by_name.find(mimic.joint);
       const auto next = other != by_name.end() ? mimic_of(*other->second) : std::nullopt;
-      if (!next) break;
+      if (!next) {
+        reason = "left out: the joint that it follows is not in the description";
+        break;
+      }
       mimic = {next->joint, mimic.multiplier * next->multiplier,
                mimic.multiplier * next->offset + mimic.offset};
     }
-    notes_.add("joint/mimic", joint.name, "left out: the joint that it follows is not in the description");
+    notes_.add("joint/mimic", joint.name, reason);
   }
 
   void keep_mimic(const urdf::Joint& joint, const UrdfMimic& mimic, std::size_t followed) {
@@ -229,7 +243,8 @@ class Importer {
   }
 
   void note_mimic_range(const urdf::Joint& joint, const MimicDescription& mimic) {
-    if (!joint.limits || mimic.kind == JointKind::continuous) return;
+    if (!joint.limits) return;
+    if (mimic.kind == JointKind::continuous && !(joint.limits->lower < joint.limits->upper)) return;
     const JointLimits& limits = robot_.joints[mimic.joint].limits;
     for (const double end : {limits.position_min, limits.position_max}) {
       const double position = mimic.multiplier * end + mimic.offset;
@@ -271,7 +286,7 @@ class Importer {
   /// Resolves the names. Returns why it cannot be taken, or an empty text.
   [[nodiscard]] std::string connect(const UrdfTransmission& source, TransmissionDescription& transmission,
                                     const std::set<std::size_t>& taken,
-                                    const std::set<std::string>& actuators) const {
+                                    const std::set<std::string>& actuators) {
     const auto is_usable = [](double number) { return std::abs(number) <= huge_number; };
     for (const UrdfTransmissionJoint& end : source.joints) {
       const auto joint = robot_.find_joint(end.name);
@@ -286,6 +301,11 @@ class Importer {
       if (actuators.contains(actuator.name)) return "another transmission has its actuator";
       if (!is_usable(actuator.reduction)) return "it has numbers beyond 1e9";
     }
+    return fit(transmission);
+  }
+
+  /// Checks that the position words hold the actuators' turns. Returns why they do not, or an empty text.
+  [[nodiscard]] std::string fit(const TransmissionDescription& transmission) {
     RobotDescription alone;
     alone.joints = robot_.joints;
     alone.transmissions = {transmission};
@@ -295,7 +315,21 @@ class Importer {
     const auto space = ActuatorSpace::create(alone);
     if (!space) return space.error().message;
     const auto fitted = fit_reach(alone, 0, *space);
-    return fitted ? "" : fitted.error().message;
+    if (!fitted) return fitted.error().message;
+    for (const TransmissionJoint& joint : transmission.joints) note_short_turn(alone.joints[joint.joint]);
+    return {};
+  }
+
+  /// A narrower range is worth a word if it is less than a whole turn.
+  void note_short_turn(const JointDescription& joint) {
+    constexpr double half_a_turn = 3.141592653589793;
+    if (joint.kind != JointKind::continuous || joint.limits.position_max >= half_a_turn) return;
+    notes_.add(
+        "transmission/joint", joint.name,
+        fmt::format("turns only from {:.3g} to {:.3g} rad, although it is continuous: the position words "
+                    "of protocol {} hold no more turns of its actuators. Choose another --protocol, or "
+                    "remove the transmission from the URDF file",
+                    joint.limits.position_min, joint.limits.position_max, options_.protocol->name()));
   }
 
   // ---- buses
@@ -371,21 +405,19 @@ class Importer {
 
 }  // namespace
 
-tl::expected<UrdfImport, std::vector<Mistake>> import_urdf(std::string_view urdf,
-                                                           const UrdfOptions& options) {
-  if (std::string reason = refusal(options); !reason.empty()) return refuse(std::move(reason));
+tl::expected<UrdfImport, UrdfRefusal> import_urdf(std::string_view urdf, const UrdfOptions& options) {
+  if (std::string reason = refusal(options); !reason.empty()) return refuse(one_mistake(std::move(reason)));
   const auto document = urdf_xml::parse(urdf);
-  if (!document) return tl::unexpected(std::vector{document.error()});
+  if (!document) return refuse({document.error()});
   const Element& robot = *(*document)->RootElement();
   const auto joints = read_joints(robot);
-  if (!joints) return tl::unexpected(joints.error());
+  if (!joints) return refuse(joints.error());
   return Importer(robot, options, *joints).import();
 }
 
-tl::expected<UrdfImport, std::vector<Mistake>> import_urdf_file(const std::string& path,
-                                                                const UrdfOptions& options) {
+tl::expected<UrdfImport, UrdfRefusal> import_urdf_file(const std::string& path, const UrdfOptions& options) {
   const auto text = json::read_file(path, max_description_file);
-  if (!text) return tl::unexpected(to_mistakes({text.error()}));
+  if (!text) return refuse(to_mistakes({text.error()}));
   return import_urdf(*text, options);
 }
 

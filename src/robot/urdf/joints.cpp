@@ -35,6 +35,11 @@ std::optional<double> magnitude(const UrdfControlJoint* control, std::string_vie
   return least;
 }
 
+void narrow(JointLimits& limits, std::optional<double> least, std::optional<double> most) {
+  if (least) limits.position_min = std::max(limits.position_min, *least);
+  if (most) limits.position_max = std::min(limits.position_max, *most);
+}
+
 bool is_positive(double number) { return number > 0 && number <= huge_number; }
 
 }  // namespace
@@ -94,17 +99,16 @@ bool UrdfJointMaker::set_range(JointDescription& joint, const urdf::Joint& sourc
                                const UrdfControlJoint* control) {
   const double reach = options_.protocol->reach(joint);
   JointLimits& limits = joint.limits;
+  const UrdfRange* range = command_of(control, "position");
   if (joint.kind == JointKind::continuous) {
     limits.position_min = -reach;
     limits.position_max = reach;
+    set_range_of_continuous(joint, source, range);
     return true;
   }
   limits.position_min = source.limits ? source.limits->lower : 0;
   limits.position_max = source.limits ? source.limits->upper : 0;
-  if (const UrdfRange* range = command_of(control, "position")) {
-    limits.position_min = std::max(limits.position_min, range->least.value_or(limits.position_min));
-    limits.position_max = std::min(limits.position_max, range->most.value_or(limits.position_max));
-  }
+  if (range != nullptr) narrow(limits, range->least, range->most);
   if (const double most = std::min(reach, huge_number);
       limits.position_min < -most || limits.position_max > most) {
     note("joint/limit", source, "position limits reduced to what the words of the protocol hold");
@@ -114,6 +118,28 @@ bool UrdfJointMaker::set_range(JointDescription& joint, const urdf::Joint& sourc
   if (limits.position_min < limits.position_max) return true;
   note("joint/limit", source, "joint left out: its lower position limit is not below the upper one");
   return false;
+}
+
+/// A range says that a cable or a stop ends the turn, whatever the type says.
+void UrdfJointMaker::set_range_of_continuous(JointDescription& joint, const urdf::Joint& source,
+                                             const UrdfRange* range) {
+  JointLimits limits = joint.limits;
+  if (source.limits && source.limits->lower != source.limits->upper)
+    narrow(limits, source.limits->lower, source.limits->upper);
+  if (range != nullptr) narrow(limits, range->least, range->most);
+  if (!(limits.position_min < limits.position_max)) {
+    note("joint/limit", source, "turns without end: its lower position limit is not below the upper one");
+    return;
+  }
+  if (limits.position_min == joint.limits.position_min && limits.position_max == joint.limits.position_max)
+    return;
+  joint.kind = JointKind::rotary;
+  joint.limits = limits;
+  note("joint/limit", source,
+       fmt::format(
+           "continuous in the file, but its range is from {:g} to {:g} rad: taken as a rotary joint. If "
+           "it turns without end, remove the range from the URDF file",
+           limits.position_min, limits.position_max));
 }
 
 void UrdfJointMaker::set_plant(JointDescription& joint, const urdf::Joint& source,

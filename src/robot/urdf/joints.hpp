@@ -30,6 +30,7 @@ class UrdfJointMaker {
   void set_rates(JointLimits& limits, const urdf::Joint& source, const UrdfControlJoint* control);
   [[nodiscard]] bool set_range(JointDescription& joint, const urdf::Joint& source,
                                const UrdfControlJoint* control);
+  void set_range_of_continuous(JointDescription& joint, const urdf::Joint& source, const UrdfRange* range);
   void set_plant(JointDescription& joint, const urdf::Joint& source, const UrdfControlJoint* control);
   void note(const char* tag, const urdf::Joint& source, std::string_view reason) {
     notes_.add(tag, source.name, reason);

@@ -86,7 +86,7 @@ inline void append_home(std::vector<can::canopen::ObjectWrite>& writes, const Ci
   };
   // A small number is not rounded to 0: that would leave the drive's own setting, or stop the motion.
   const auto append_magnitude = [&](can::canopen::Address object, double value) {
-    if (value != 0) append(object, std::max(std::abs(counts(value)), 1));
+    if (value != 0) append(object, std::max(std::abs(counts(value)), std::int32_t{1}));
   };
   writes.push_back({{0x6098, 0}, static_cast<std::uint8_t>(setup.home->method), 1});
   append_magnitude({0x6099, 1}, setup.home->switch_speed);
