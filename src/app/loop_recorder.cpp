@@ -1,6 +1,7 @@
 #include "app/loop_recorder.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "takt/app/loop_metadata.hpp"
 #include "takt/motion/error.hpp"
@@ -11,8 +12,9 @@
 namespace takt::app {
 
 namespace {
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 constexpr Duration between_bus_records = std::chrono::milliseconds(100);
-}
+}  // namespace
 
 record::Metadata loop_metadata() {
   record::Metadata metadata;
@@ -61,7 +63,8 @@ LoopRecorder::LoopRecorder(const robot::RobotDescription& robot, record::Lane& l
       cycles_between_bus_records_(
           static_cast<std::uint64_t>(std::max<Duration::rep>(between_bus_records / robot.period, 1))),
       before_(robot.buses.size()),
-      samples_(robot.buses.size()) {}
+      samples_(robot.buses.size()),
+      heard_(robot.joints.size()) {}
 
 void LoopRecorder::on_event(const motion::Event& event) noexcept {
   record::GoalEvent recorded;
@@ -88,11 +91,18 @@ void LoopRecorder::after_cycle(const motion::Snapshot& snapshot) noexcept {
   cycle.reason = static_cast<std::uint16_t>(snapshot.reason);
   cycle.reason_joint = snapshot.reason_joint;
   cycle.active_goals = snapshot.active_goals;
-  lane_->cycle(cycle, [&snapshot](std::size_t i) noexcept {
+  lane_->cycle(cycle, [this, &snapshot](std::size_t i) noexcept {
     const motion::JointSnapshot& joint = snapshot.joints[i];
-    return record::JointSample{joint.command,           joint.reference.position, joint.reference.velocity,
-                               joint.measured_position, joint.measured_velocity,  joint.goal,
-                               joint.measured_effort};
+    const bool is_heard = joint.drive != DriveState::unknown && joint.drive != DriveState::no_bus;
+    heard_[i].position = heard_[i].position || is_heard;
+    heard_[i].effort = heard_[i].effort || joint.measured_effort != 0;
+    return record::JointSample{joint.command,
+                               joint.reference.position,
+                               joint.reference.velocity,
+                               heard_[i].position ? joint.measured_position : no_number,
+                               heard_[i].position ? joint.measured_velocity : no_number,
+                               joint.goal,
+                               heard_[i].effort ? joint.measured_effort : no_number};
   });
   if (snapshot.loop.cycles % cycles_between_bus_records_ == 0) record_buses(snapshot.time);
   if (snapshot.loop.cycles % cycles_between_bus_records_ == 0 || snapshot.state == motion::RobotState::down) {

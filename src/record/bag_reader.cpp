@@ -38,6 +38,10 @@ const McapSchema* BagReader::schema(const McapChannel& channel) const noexcept {
   return found == connections_.end() ? nullptr : &found->second.schema;
 }
 
+void BagReader::know_definitions_of(const MessageSource& other) {
+  if (const auto* same = dynamic_cast<const BagReader*>(&other)) connections_ = same->connections_;
+}
+
 SetupResult<BagReader::Header> BagReader::read_header(std::span<const std::uint8_t> bytes) const {
   Header header;
   bool is_good = true;
@@ -45,6 +49,7 @@ SetupResult<BagReader::Header> BagReader::read_header(std::span<const std::uint8
     if (name == "op" && value.size() == 1) header.op = static_cast<Op>(value[0]);
     if (name == "conn") take_number(value, header.connection, is_good);
     if (name == "size") take_number(value, header.size, is_good);
+    if (name == "count") header.count = ByteReader(value).little<std::uint32_t>();
     if (name == "index_pos") take_number(value, header.index_at, is_good);
     if (name == "topic") header.topic = as_text(value);
     if (name == "type") header.type = as_text(value);
@@ -85,9 +90,10 @@ SetupResult<BagReader::Found> BagReader::next_record() {
   const auto header = read_header(header_bytes);
   if (!header) return tl::unexpected<SetupError>(header.error());
   if (header->op == Op::bag) index_at_ = header->index_at;
+  if (header->op == Op::index) count_lost(header->count);
   if (header->op != Op::chunk) return take(*header, file_.piece());
-  if (auto opened = open_chunk(*header, file_.piece()); !opened)
-    return tl::unexpected<SetupError>(std::move(opened.error()));
+  begin_chunk();
+  if (auto opened = open_chunk(*header, file_.piece()); !opened) lose_chunk(std::move(opened.error()));
   return Found::nothing;
 }
 

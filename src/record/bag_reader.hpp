@@ -30,6 +30,7 @@ class BagReader final : public MessageSource {
   explicit BagReader(FilePieces file) : MessageSource(std::move(file), bag_magic.size()) {}
 
   [[nodiscard]] const McapSchema* schema(const McapChannel& channel) const noexcept override;
+  void know_definitions_of(const MessageSource& other) override;
 
  private:
   enum class Op : std::uint8_t {
@@ -48,6 +49,7 @@ class BagReader final : public MessageSource {
     std::uint32_t seconds = 0;
     std::uint32_t nanoseconds = 0;
     std::uint32_t size = 0;      ///< of a chunk without its compression
+    std::uint32_t count = 0;     ///< messages of an index
     std::uint64_t index_at = 0;  ///< 0: the bag was not closed
     std::string_view topic;
     std::string_view type;

@@ -1,14 +1,15 @@
-// CDR as ROS 2 uses it: XCDR1, little endian. A message begins with four bytes, 00 01 00 00. Each number is
-// aligned to its size, counted from the byte after these. A string is its length with the final NUL (u32),
-// its bytes, and NUL. A sequence is its length (u32) and its elements.
+// CDR as ROS 2 uses it: XCDR1. A message begins with four bytes: 00 01 00 00 is little endian, and takt
+// writes that; 00 00 00 00 is big endian. Each number is aligned to its size, counted from the byte after
+// these. A string is its length with the final NUL (u32), its bytes, and NUL. A sequence is its length (u32)
+// and its elements.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -58,10 +59,14 @@ class CdrWriter {
 /// Reads one message from outside. Like ByteReader, it stays failed after the end of the bytes.
 class CdrReader {
  public:
-  /// Fails for any other encapsulation than cdr_header's. Its last two bytes are options, which do not
-  /// matter.
-  explicit CdrReader(std::span<const std::uint8_t> message) noexcept
-      : ok_(message.size() >= cdr_header.size() && message[0] == 0 && message[1] == 1) {
+  /// The orders of bytes that a caller accepts. array() gives the bytes as they are.
+  enum class Order : std::uint8_t { little, any };
+
+  /// Fails for any other encapsulation. Its last two bytes are options, which do not matter.
+  explicit CdrReader(std::span<const std::uint8_t> message, Order order = Order::little) noexcept
+      : ok_(message.size() >= cdr_header.size() && message[0] == 0 &&
+            (message[1] == 1 || (message[1] == 0 && order == Order::any))),
+        is_big_endian_(ok_ && message[1] == 0) {
     if (ok_) body_ = message.subspan(cdr_header.size());
   }
 
@@ -69,9 +74,10 @@ class CdrReader {
   requires std::integral<T> || std::floating_point<T>
   [[nodiscard]] T number() noexcept {
     const std::span<const std::uint8_t> bytes = take(sizeof(T), sizeof(T));
-    T value{};
-    if (!bytes.empty()) std::memcpy(&value, bytes.data(), sizeof(T));
-    return value;
+    std::array<std::uint8_t, sizeof(T)> in_order{};
+    std::copy(bytes.begin(), bytes.end(), in_order.begin());
+    if (is_big_endian_) std::reverse(in_order.begin(), in_order.end());
+    return std::bit_cast<T>(in_order);
   }
   /// Without its NUL. It points into the message.
   [[nodiscard]] std::string_view text() noexcept {
@@ -107,6 +113,7 @@ class CdrReader {
   std::span<const std::uint8_t> body_;
   std::size_t position_ = 0;
   bool ok_;
+  bool is_big_endian_;
 };
 
 }  // namespace takt::record

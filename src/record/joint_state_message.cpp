@@ -1,7 +1,5 @@
 #include "record/joint_state_message.hpp"
 
-#include <cstring>
-
 #include "takt/core/bytes.hpp"
 
 namespace takt::record {
@@ -9,8 +7,7 @@ namespace {
 
 void read_numbers(CdrReader& reader, std::vector<double>& numbers) {
   numbers.resize(reader.length(sizeof(double)));
-  const auto bytes = reader.array(numbers.size(), sizeof(double));
-  if (!bytes.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  for (double& number : numbers) number = reader.number<double>();
 }
 
 /// The count of elements that take at least `size` bytes each; 0 if the rest is too short.
@@ -54,16 +51,14 @@ void write_joint_state(CdrWriter& writer, const JointStateMessage& message) {
 }
 
 bool read_joint_state(std::span<const std::uint8_t> message, JointStateView& view) {
-  CdrReader reader(message);
+  CdrReader reader(message, CdrReader::Order::any);
   static_cast<void>(reader.number<std::uint32_t>());  // the stamp
   static_cast<void>(reader.number<std::uint32_t>());
   static_cast<void>(reader.text());  // the frame
   view.names.resize(reader.length(sizeof(std::uint32_t)));
   for (std::string_view& name : view.names) name = reader.text();
-  for (std::vector<double>* numbers : {&view.positions, &view.velocities, &view.efforts}) {
+  for (std::vector<double>* numbers : {&view.positions, &view.velocities, &view.efforts})
     read_numbers(reader, *numbers);
-    if (!numbers->empty() && numbers->size() != view.names.size()) return false;
-  }
   return reader.ok();
 }
 
@@ -76,7 +71,6 @@ bool read_ros1_joint_state(std::span<const std::uint8_t> message, JointStateView
   for (std::vector<double>* numbers : {&view.positions, &view.velocities, &view.efforts}) {
     numbers->resize(take_count(reader, sizeof(double)));
     for (double& number : *numbers) number = reader.little<double>();
-    if (!numbers->empty() && numbers->size() != view.names.size()) return false;
   }
   return reader.ok();
 }

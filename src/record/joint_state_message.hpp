@@ -37,7 +37,8 @@ struct JointStateView {
   std::vector<double> efforts;
 };
 
-/// Reads a message from outside. Returns false if its bytes are not one. The view is then undefined.
+/// Reads a message from outside, of either order of bytes. Its lists may be of any lengths. Returns false if
+/// its bytes are not a message. The view is then undefined.
 [[nodiscard]] bool read_joint_state(std::span<const std::uint8_t> message, JointStateView& view);
 
 /// As above, for ROS 1: packed, little endian, texts without NUL.

@@ -9,6 +9,9 @@
 namespace takt::record {
 namespace {
 
+constexpr std::size_t index_head = 6;    // bytes of a message index before its entries
+constexpr std::size_t index_entry = 16;  // bytes for each message
+
 std::map<std::string, std::string> take_texts(ByteReader& reader) {
   ByteReader list(reader.bytes(reader.little<std::uint32_t>()));
   std::map<std::string, std::string> texts;
@@ -31,6 +34,13 @@ const McapSchema* McapReader::schema(const McapChannel& channel) const noexcept 
   return found == schemas_.end() ? nullptr : &found->second;
 }
 
+void McapReader::know_definitions_of(const MessageSource& other) {
+  const auto* same = dynamic_cast<const McapReader*>(&other);
+  if (same == nullptr) return;
+  schemas_ = same->schemas_;
+  channels_ = same->channels_;
+}
+
 SetupResult<McapReader::Found> McapReader::next_record() {
   position_ += std::exchange(record_size_, 0);
   const auto read_prefix = file_.read(mcap_prefix);
@@ -44,7 +54,10 @@ SetupResult<McapReader::Found> McapReader::next_record() {
 
   using enum McapOpcode;
   const bool is_needed = opcode == schema || opcode == channel || opcode == message || opcode == chunk ||
-                         opcode == metadata || opcode == data_end || opcode == footer;
+                         opcode == metadata || opcode == data_end || opcode == footer ||
+                         (opcode == message_index && is_chunk_lost());
+  if (opcode == chunk) begin_chunk();
+  if (opcode == chunk && size > max_file_record) return pass_over_chunk(size);
   if (is_needed && size > max_file_record)
     return damage(Errc::record_too_long, fmt::format("{} bytes, at most {}", size, max_file_record));
   const auto add_to_crc = [this](std::span<const std::uint8_t> piece) { crc_.add(piece); };
@@ -55,7 +68,9 @@ SetupResult<McapReader::Found> McapReader::next_record() {
   if (is_needed) crc_.add(file_.piece());
   if (opcode == data_end) {
     const auto expected = ByteReader(file_.piece()).little<std::uint32_t>();
-    if (expected != 0 && expected != crc) return damage(Errc::checksum_mismatch, "the data before it");
+    // Of what is lost already, the checksum tells nothing new.
+    if (expected != 0 && expected != crc && lost().empty())
+      lose(damage(Errc::checksum_mismatch, "the data before it").value());
     return Found::nothing;
   }
   if (opcode == footer) {
@@ -63,6 +78,16 @@ SetupResult<McapReader::Found> McapReader::next_record() {
     return Found::end;
   }
   return is_needed ? take(opcode, file_.piece()) : Found::nothing;
+}
+
+SetupResult<McapReader::Found> McapReader::pass_over_chunk(std::uint64_t size) {
+  record_size_ = size;
+  lose_chunk(
+      damage(Errc::record_too_long, fmt::format("{} bytes, at most {}", size, max_file_record)).value());
+  const auto whole = file_.skip(size, [](std::span<const std::uint8_t>) {});
+  if (!whole) return tl::unexpected<SetupError>(whole.error());
+  record_size_ = *whole ? mcap_prefix + size : 0;
+  return *whole ? Found::nothing : Found::end;
 }
 
 SetupResult<McapReader::Found> McapReader::take(McapOpcode opcode, std::span<const std::uint8_t> content) {
@@ -81,7 +106,10 @@ SetupResult<McapReader::Found> McapReader::take(McapOpcode opcode, std::span<con
       done = take_metadata(reader);
       break;
     case McapOpcode::chunk:
-      done = open_chunk(reader);
+      if (auto opened = open_chunk(reader); !opened) lose_chunk(std::move(opened.error()));
+      break;
+    case McapOpcode::message_index:
+      count_lost((content.size() - std::min(content.size(), index_head)) / index_entry);
       break;
     default:
       break;
@@ -99,7 +127,7 @@ SetupResult<McapReader::Found> McapReader::next_in_chunk() {
   const auto content = reader.bytes(static_cast<std::size_t>(size));
   in_chunk_ += mcap_prefix + content.size();
   if (opcode == McapOpcode::chunk) return damage(Errc::bad_chunk, "it holds a chunk");
-  if (opcode == McapOpcode::metadata) return Found::nothing;
+  if (opcode == McapOpcode::metadata || opcode == McapOpcode::message_index) return Found::nothing;
   return take(opcode, content);
 }
 
@@ -155,7 +183,9 @@ SetupResult<void> McapReader::take_metadata(ByteReader reader) {
 }
 
 SetupResult<void> McapReader::open_chunk(ByteReader reader) {
-  reader.skip(2 * sizeof(std::uint64_t));  // first and last time
+  const auto first = reader.little<std::uint64_t>();
+  const auto last = reader.little<std::uint64_t>();
+  chunk_times_.emplace(time_of(first), time_of(last));
   const auto size = reader.little<std::uint64_t>();
   const auto checksum = reader.little<std::uint32_t>();
   const std::string_view compression = take_text(reader);

@@ -1,6 +1,7 @@
 // Reads the messages of an MCAP file from its beginning to its end. Any input is safe: each fault has a named
 // error with its byte, and memory stays bounded for any size that the file claims. The index at the end is
-// not used, so a wrong one does no harm. A file that ends early gives all messages of its whole chunks.
+// not used, so a wrong one does no harm. A file that ends early, or has a damaged chunk, gives all messages
+// of its whole chunks.
 //
 // Not real-time safe.
 #pragma once
@@ -32,6 +33,7 @@ class McapReader final : public MessageSource {
   McapReader(FilePieces file, std::vector<Compression*> compressions);
 
   [[nodiscard]] const McapSchema* schema(const McapChannel& channel) const noexcept override;
+  void know_definitions_of(const MessageSource& other) override;
 
  private:
   [[nodiscard]] SetupResult<Found> next_record() override;
@@ -42,6 +44,7 @@ class McapReader final : public MessageSource {
   [[nodiscard]] SetupResult<void> take_schema(ByteReader reader);
   [[nodiscard]] SetupResult<void> take_channel(ByteReader reader);
   [[nodiscard]] SetupResult<void> take_metadata(ByteReader reader);
+  [[nodiscard]] SetupResult<Found> pass_over_chunk(std::uint64_t size);
   [[nodiscard]] SetupResult<void> open_chunk(ByteReader reader);
   [[nodiscard]] SetupResult<void> unpack(std::string_view compression, std::span<const std::uint8_t> packed,
                                          std::uint64_t size);

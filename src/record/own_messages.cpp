@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string_view>
 
 namespace takt::record {
 namespace {
+
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 [[nodiscard]] bool is_near(Time time) noexcept {
   return time <= Time(time_bound) && time >= Time(-time_bound);
@@ -118,7 +121,8 @@ bool OwnMessages::take_joints(Kind kind, std::span<const std::uint8_t> data) {
     return false;
   const bool is_measured = kind == Kind::measured;
   if (kind != Kind::command && view_.velocities.size() != joints_.size()) return false;
-  if (is_measured && view_.efforts.size() != joints_.size()) return false;
+  const bool has_efforts = !view_.efforts.empty();
+  if (is_measured && has_efforts && view_.efforts.size() != joints_.size()) return false;
   for (std::size_t i = 0; i < joints_.size(); ++i) {
     JointSample& joint = joints_[i];
     if (kind == Kind::command) {
@@ -127,7 +131,7 @@ bool OwnMessages::take_joints(Kind kind, std::span<const std::uint8_t> data) {
     }
     (is_measured ? joint.measured_position : joint.reference_position) = view_.positions[i];
     (is_measured ? joint.measured_velocity : joint.reference_velocity) = view_.velocities[i];
-    if (is_measured) joint.measured_effort = view_.efforts[i];
+    if (is_measured) joint.measured_effort = has_efforts ? view_.efforts[i] : no_number;
   }
   return true;
 }

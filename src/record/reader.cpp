@@ -39,9 +39,17 @@ class Reader::Messages {
   SetupResult<const Record*> next() {
     if (failure_) return tl::unexpected<SetupError>(*failure_);
     while (true) {
+      if (foreign_) {
+        if (const Record* record = foreign_->next(is_at_end_)) return record;
+        if (is_at_end_) return nullptr;
+      }
       auto message = is_first_taken_ ? source_->next() : SetupResult<const FileMessage*>(first_);
       is_first_taken_ = true;
-      if (message && *message == nullptr) return nullptr;
+      if (!pass_over_damage_ && !source_->lost().empty())
+        message = tl::unexpected<SetupError>(source_->lost().front().reason);
+      is_at_end_ = message && *message == nullptr;
+      if (is_at_end_ && foreign_) continue;
+      if (is_at_end_) return nullptr;
       auto record = message ? take(**message) : tl::unexpected<SetupError>(std::move(message.error()));
       if (!record) failure_ = record.error();
       if (!record || *record != nullptr) return record;
@@ -52,7 +60,8 @@ class Reader::Messages {
   std::unique_ptr<MessageSource> source_;
   const FileMessage* first_ = nullptr;  ///< which was read to find the metadata
   bool is_first_taken_ = true;
-  std::string topic_;
+  bool is_at_end_ = false;
+  bool pass_over_damage_ = false;
   std::optional<OwnMessages> own_;
   std::optional<ForeignMessages> foreign_;
   std::optional<SetupError> failure_;
@@ -61,7 +70,9 @@ class Reader::Messages {
 
  private:
   SetupResult<const Record*> take(const FileMessage& message) {
-    return own_ ? own_->take(*source_, message) : foreign_->take(*source_, message);
+    if (own_) return own_->take(*source_, message);
+    foreign_->take(*source_, message);
+    return nullptr;
   }
   SetupResult<bool> begin_own();
   SetupResult<void> begin_foreign(const OpenMessages& open, const ReaderOptions& options);
@@ -71,6 +82,7 @@ SetupResult<Reader> Reader::Messages::create(const OpenMessages& open, const Rea
   auto source = open();
   if (!source) return tl::unexpected<SetupError>(std::move(source.error()));
   auto messages = std::make_unique<Messages>(std::move(*source));
+  messages->pass_over_damage_ = options.pass_over_damage;
   const auto is_own = messages->begin_own();
   if (!is_own) return tl::unexpected<SetupError>(is_own.error());
   if (!*is_own) {
@@ -102,25 +114,45 @@ SetupResult<bool> Reader::Messages::begin_own() {
   return true;
 }
 
-SetupResult<void> Reader::Messages::begin_foreign(const OpenMessages& open, const ReaderOptions& options) {
-  auto whole = open();
-  ForeignOutline outline(options.topic);
-  while (whole) {
-    const auto message = (*whole)->next();
+/// Opens the file with the definitions that an earlier reading found; null: there was none.
+SetupResult<std::unique_ptr<MessageSource>> reopen(const OpenMessages& open, const MessageSource* earlier) {
+  auto source = open();
+  if (source && earlier != nullptr) (*source)->know_definitions_of(*earlier);
+  return source;
+}
+
+SetupResult<void> read_to_end(MessageSource& source, ForeignOutline& outline) {
+  while (true) {
+    const auto message = source.next();
     if (!message) return tl::unexpected<SetupError>(message.error());
-    if (*message == nullptr) break;
-    outline.take(**whole, **message);
+    if (*message == nullptr) return {};
+    outline.take(source, **message);
   }
-  if (!whole) return tl::unexpected<SetupError>(std::move(whole.error()));
-  auto again = open();
+}
+
+SetupResult<void> Reader::Messages::begin_foreign(const OpenMessages& open, const ReaderOptions& options) {
+  SetupResult<std::unique_ptr<MessageSource>> read = nullptr;
+  ForeignOutline outline(options.topic);
+  // A lost chunk may have had the definitions of messages in others. The end of the file has them, too.
+  for (bool is_complete = false; !is_complete;) {
+    const bool is_first = *read == nullptr;
+    read = reopen(open, read->get());
+    if (!read) return tl::unexpected<SetupError>(std::move(read.error()));
+    outline = ForeignOutline(options.topic);
+    const auto done = read_to_end(**read, outline);
+    is_complete = !is_first || (*read)->lost().empty();
+    if (!done && is_complete) return tl::unexpected<SetupError>(done.error());
+    if (!options.pass_over_damage && !(*read)->lost().empty())
+      return tl::unexpected<SetupError>((*read)->lost().front().reason);
+  }
+  auto again = reopen(open, read->get());
   if (!again) return tl::unexpected<SetupError>(std::move(again.error()));
-  auto found = outline.metadata(**whole);
+  auto found = outline.metadata(**read);
   if (!found) return tl::unexpected<SetupError>(std::move(found.error()));
   metadata = std::move(*found);
-  topic_ = outline.topic();
   source_ = std::move(*again);
   is_first_taken_ = true;
-  foreign_.emplace(metadata, topic_);
+  foreign_.emplace(metadata, outline);
   return {};
 }
 
@@ -149,9 +181,28 @@ bool Reader::is_own() const noexcept { return messages_->own_.has_value(); }
 SetupResult<const Record*> Reader::next() { return messages_->next(); }
 bool Reader::truncated() const noexcept { return messages_->source_->truncated(); }
 std::uint64_t Reader::position() const noexcept { return messages_->source_->position(); }
-std::uint64_t Reader::left_out() const noexcept {
-  return messages_->foreign_ ? messages_->foreign_->left_out() : 0;
+std::vector<LeftOut> Reader::left_out() const {
+  return messages_->foreign_ ? messages_->foreign_->left_out() : std::vector<LeftOut>();
 }
+std::vector<LostPart> Reader::lost() const {
+  std::vector<LostPart> parts = messages_->source_->lost();
+  for (LostPart& part : parts) {
+    if (part.from) *part.from -= messages_->metadata.epoch;
+    if (part.until) *part.until -= messages_->metadata.epoch;
+  }
+  return parts;
+}
+
+std::string LostPart::text(Time start) const {
+  if (chunk == 0) return reason.message;
+  std::string text = fmt::format("{}: chunk {} of {} bytes is left out", reason.message, chunk, size);
+  if (messages) text += fmt::format(", {} messages", *messages);
+  if (from && until)
+    text += fmt::format(", from {:.3f} s to {:.3f} s", to_seconds(*from - start), to_seconds(*until - start));
+  return text;
+}
+
+std::string LeftOut::text() const { return fmt::format("{}: {} messages: {}", topic, messages, reason); }
 
 std::optional<EndTotals> Reader::totals() const {
   const auto& metadata = messages_->source_->metadata();

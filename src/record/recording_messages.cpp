@@ -1,6 +1,7 @@
 #include "record/recording_messages.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "record/joint_state_message.hpp"
 #include "takt/version.hpp"
@@ -125,7 +126,10 @@ void RecordingMessages::add_cycle(RecordReader& reader, ChunkBuilder& chunk) {
     commands_[i] = joint.command;
     goals_[i] = joint.goal;
   }
-  JointStateMessage message{log_time(cycle.time), robot_, joints_, positions_, velocities_, efforts_};
+  // ROS: a list without any value is empty.
+  const bool has_efforts = std::ranges::any_of(efforts_, [](double effort) { return !std::isnan(effort); });
+  JointStateMessage message{log_time(cycle.time), robot_, joints_, positions_, velocities_, {}};
+  if (has_efforts) message.efforts = efforts_;
   write_joint_state(writer_, message);
   send(channels::measured, cycle.time, chunk);
   message.positions = references_;

@@ -15,10 +15,11 @@ record::Compression* recording_compression() {
 #endif
 }
 
-SetupResult<record::Reader> open_recording(const RecordingPlace& place) {
+SetupResult<record::Reader> open_recording(const RecordingPlace& place, bool pass_over_damage) {
   record::ReaderOptions options;
   if (record::Compression* zstd = recording_compression()) options.compressions.push_back(zstd);
   options.topic = place.topic;
+  options.pass_over_damage = pass_over_damage;
   return record::Reader::open(place.path, options);
 }
 

@@ -23,7 +23,8 @@ struct RecordingPlace {
 /// The compression of recordings; null if the program was built without libzstd.
 [[nodiscard]] record::Compression* recording_compression();
 
-/// Errors: those of record::Reader::open().
-[[nodiscard]] SetupResult<record::Reader> open_recording(const RecordingPlace& place);
+/// A caller that passes over damage tells Reader::lost(). Errors: those of record::Reader::open().
+[[nodiscard]] SetupResult<record::Reader> open_recording(const RecordingPlace& place,
+                                                         bool pass_over_damage = false);
 
 }  // namespace takt::tools

@@ -69,7 +69,7 @@ class Stepper {
 SetupResult<std::vector<record::Reader>> open_all(const std::vector<std::string>& files) {
   std::vector<record::Reader> opened;
   for (const std::string& file : files) {
-    auto recording = open_recording(file);
+    auto recording = open_recording(file, true);
     if (!recording) return tl::unexpected<SetupError>(std::move(recording.error()));
     opened.push_back(std::move(*recording));
   }
@@ -78,6 +78,8 @@ SetupResult<std::vector<record::Reader>> open_all(const std::vector<std::string>
 
 /// What the result does not cover.
 void print_limits_of(const app::ReplayResult& result, const record::Reader& last) {
+  for (const record::LostPart& part : last.lost())
+    fmt::print("damaged, and left out: {}\n", part.text(Time{}));
   if (last.truncated()) {
     fmt::print("the recording was cut off\n");
   } else if (!last.totals() && result.ended_early.empty()) {

@@ -40,9 +40,14 @@ SetupResult<ReportOutcome> make_report(const RecordingPlace& recording,
   const std::string page = index_html(*data, chapters, plots, outcome.no_plots, options.library);
   if (auto done = write_file(directory / "index.html", page); !done)
     return tl::unexpected<SetupError>(done.error());
-  outcome.sentence =
-      fmt::format("{} cycles, {} goal events, {} sections{}", data->cycles, data->events.size(),
-                  data->sections.size(), data->truncated ? "; the recording was cut off" : "");
+  outcome.sentence = data->is_own
+                         ? fmt::format("{} cycles, {} goal events, {} sections", data->cycles,
+                                       data->events.size(), data->sections.size())
+                         : fmt::format("{} times of {} joints", data->cycles, data->metadata.joints.size());
+  if (data->truncated) outcome.sentence += "; the recording was cut off";
+  for (const record::LostPart& part : data->lost)
+    outcome.sentence += "\ndamaged, and left out: " + part.text(data->start);
+  for (const record::LeftOut& one : data->left_out) outcome.sentence += "\nleft out: " + one.text();
   return outcome;
 }
 

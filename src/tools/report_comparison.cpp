@@ -43,6 +43,7 @@ class Rows {
 };
 
 double goals_that_ended(const ReportData& data, std::string_view state) {
+  if (!data.is_own) return std::numeric_limits<double>::quiet_NaN();
   return static_cast<double>(std::count_if(data.goals.begin(), data.goals.end(), [&](const GoalRow& goal) {
     return data.goal_state(goal.state) == state;
   }));
@@ -51,7 +52,9 @@ double goals_that_ended(const ReportData& data, std::string_view state) {
 void add_loop(Rows& rows) {
   rows.add("duration", "s", [](const ReportData& data) { return data.duration; });
   rows.add("cycles", "", [](const ReportData& data) { return static_cast<double>(data.cycles); });
-  rows.add("periods missed", "", [](const ReportData& data) { return static_cast<double>(data.overruns()); });
+  rows.add("periods missed", "", [](const ReportData& data) {
+    return data.overruns() ? static_cast<double>(*data.overruns()) : std::numeric_limits<double>::quiet_NaN();
+  });
   rows.add_quantiles("loop lateness", [](const ReportData& data) { return data.whole.lateness; });
   rows.add_quantiles("work of a cycle", [](const ReportData& data) { return data.busy; });
   rows.add_quantiles("hand-over to first reference",
@@ -70,7 +73,9 @@ void add_joints(Rows& rows, const ReportData& data) {
     if (!there) continue;
     const Tracking& mine = data.whole.joints[i];
     const Tracking& other = data.against->data->whole.joints[*there];
-    if (mine.moved() || other.moved()) rows.add_tracking(data.metadata.joints[i], data.unit(i), mine, other);
+    const bool are_there = mine.reference_error.count() > 0 && other.reference_error.count() > 0;
+    if (are_there && (mine.moved() || other.moved()))
+      rows.add_tracking(data.metadata.joints[i], data.unit(i), mine, other);
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "record/log_message.hpp"
 #include "takt/describe.hpp"
+#include "takt/motion/error.hpp"
 #include "takt/motion/snapshot.hpp"
 #include "takt/motion/wire.hpp"
 #include "takt/robot/error.hpp"
@@ -28,7 +29,7 @@ double microseconds(Duration duration) { return static_cast<double>(duration.cou
 /// Reads a whole recording, passes each record to the visitor, and returns how it ended.
 template <class Visitor>
 SetupResult<record::Reader> read_records(const RecordingPlace& recording, Visitor&& visit) {
-  auto reader = open_recording(recording);
+  auto reader = open_recording(recording, true);
   while (reader) {
     const auto found = reader->next();
     if (!found) return tl::unexpected<SetupError>(found.error());
@@ -174,16 +175,26 @@ void add_sample(Tracking& tracking, const record::JointSample& sample, double sc
   const double command = scale * sample.command;
   const double reference = scale * sample.reference_position;
   const double measured = scale * sample.measured_position;
-  if (!std::isfinite(command) || !std::isfinite(reference) || !std::isfinite(measured)) return;
+  if (std::isfinite(measured)) tracking.measured.add(measured);
+  const bool by_goal = sample.goal != 0;
+  if (by_goal && !tracking.by_goal) {
+    const Range all = tracking.measured;
+    tracking = {};
+    tracking.by_goal = true;
+    tracking.measured = all;
+  }
+  if (by_goal != tracking.by_goal || !std::isfinite(reference) || !std::isfinite(measured)) return;
+  if (by_goal && !std::isfinite(command)) return;
   if (tracking.reference_error.count() == 0) tracking.reference_min = tracking.reference_max = reference;
-  tracking.command_error.add(command - measured);
   tracking.reference_error.add(reference - measured);
-  if (std::isfinite(sample.reference_velocity)) {
-    tracking.delay.add(command - measured, scale * sample.reference_velocity);
+  if (by_goal) {
+    tracking.command_error.add(command - measured);
+    tracking.command_gap = std::max(tracking.command_gap, std::abs(command - reference));
+    if (std::isfinite(sample.reference_velocity))
+      tracking.delay.add(command - measured, scale * sample.reference_velocity);
   }
   tracking.reference_min = std::min(tracking.reference_min, reference);
   tracking.reference_max = std::max(tracking.reference_max, reference);
-  tracking.command_gap = std::max(tracking.command_gap, std::abs(command - reference));
   if (const double speed = std::abs(scale * sample.reference_velocity); speed > tracking.top_speed) {
     tracking.top_speed = speed;
     tracking.top_speed_at = time;
@@ -193,17 +204,18 @@ void add_sample(Tracking& tracking, const record::JointSample& sample, double sc
 void add_sample(JointCurves& curves, const record::JointSample& sample, double scale, double time,
                 bool known) {
   const double none = std::numeric_limits<double>::quiet_NaN();
-  const bool owned = sample.goal != 0;  // without a goal there is no command, and so no tracking error
+  const bool owned = sample.goal != 0;  // without a goal there is no command
   curves.command.add(time, owned ? scale * sample.command : none);
   curves.reference.add(time, known ? scale * sample.reference_position : none);
   curves.measured.add(time, known ? scale * sample.measured_position : none);
   curves.reference_velocity.add(time, known ? scale * sample.reference_velocity : none);
   curves.measured_velocity.add(time, known ? scale * sample.measured_velocity : none);
   curves.measured_effort.add(time, known ? sample.measured_effort : none);
-  curves.tells_effort = curves.tells_effort || sample.measured_effort != 0;
+  curves.tells_effort =
+      curves.tells_effort || (std::isfinite(sample.measured_effort) && sample.measured_effort != 0);
   curves.command_error.add(time, owned ? scale * (sample.command - sample.measured_position) : none);
   curves.reference_error.add(time,
-                             owned ? scale * (sample.reference_position - sample.measured_position) : none);
+                             known ? scale * (sample.reference_position - sample.measured_position) : none);
 }
 
 /// The second reading: the contents of the cycles.
@@ -216,22 +228,24 @@ class CycleVisitor {
     const double time = data_.seconds(cycle.time);
     const double lateness = microseconds(cycle.lateness);
     Section* section = section_at(data_.sections, cycle.time);
-    data_.whole.lateness.push_back(lateness);
-    if (section != nullptr) section->lateness.push_back(lateness);
-    data_.busy.push_back(microseconds(cycle.busy));
+    if (data_.is_own) {
+      data_.whole.lateness.push_back(lateness);
+      if (section != nullptr) section->lateness.push_back(lateness);
+      data_.busy.push_back(microseconds(cycle.busy));
+      note_state(cycle, time);
+    }
     const Time woken = cycle.time + cycle.lateness;
-    if (data_.busy.size() > 1) data_.periods.push_back(microseconds(woken - last_woken_));
+    if (last_woken_) data_.periods.push_back(microseconds(woken - *last_woken_));
     last_woken_ = woken;
 
     const bool known = data_.joints_are_known(cycle);
     for (std::size_t i = 0; i < record.joints.size(); ++i) {
       const double scale = data_.unit(i).scale;
       add_sample(data_.curves[i], record.joints[i], scale, time, known);
-      if (record.joints[i].goal == 0) continue;
+      if (!known) continue;
       add_sample(data_.whole.joints[i], record.joints[i], scale, time);
       if (section != nullptr) add_sample(section->joints[i], record.joints[i], scale, time);
     }
-    note_state(cycle, time);
   }
   template <class Other>
   void operator()(const Other&) const {}
@@ -249,7 +263,7 @@ class CycleVisitor {
   }
 
   ReportData& data_;
-  Time last_woken_{};                                    // of the previous cycle, if any
+  std::optional<Time> last_woken_;                       // of the previous cycle
   std::pair<std::uint8_t, std::uint16_t> last_state_{};  // of the last state change, if any
 };
 
@@ -257,7 +271,8 @@ class CycleVisitor {
 std::optional<CloseUp> close_up_of(const Section& section) {
   const Tracking* fastest = nullptr;
   for (const Tracking& joint : section.joints) {
-    if (joint.moved() && (fastest == nullptr || joint.top_speed > fastest->top_speed)) fastest = &joint;
+    if (!joint.moved() || joint.top_speed == 0) continue;
+    if (fastest == nullptr || joint.top_speed > fastest->top_speed) fastest = &joint;
   }
   if (fastest == nullptr) return std::nullopt;
   CloseUp close_up;
@@ -368,6 +383,11 @@ double ReportData::following_error(std::size_t joint) const noexcept {
 bool ReportData::joints_are_known(const record::Cycle& cycle) const {
   return robot_state(cycle.robot_state) != motion::state_name(motion::RobotState::starting);
 }
+bool ReportData::is_stop(std::size_t change) const noexcept {
+  const std::uint16_t reason = state_changes[change].reason;
+  const std::uint16_t before = change == 0 ? std::uint16_t{0} : state_changes[change - 1].reason;
+  return reason != 0 && reason != before && reason != static_cast<std::uint16_t>(motion::Errc::shutting_down);
+}
 std::string ReportData::reason(std::uint16_t code) const {
   if (code == 0) return {};
   const auto found = metadata.reasons.find(code);
@@ -382,7 +402,10 @@ SetupResult<ReportData> read_report_data(const RecordingPlace& recording, const 
   });
   if (!reader) return tl::unexpected<SetupError>(std::move(reader.error()));
   data.metadata = reader->metadata();
+  data.is_own = reader->is_own();
   data.truncated = reader->truncated();
+  data.lost = reader->lost();
+  data.left_out = reader->left_out();
   if (reader->totals()) data.dropped = reader->totals()->dropped;
   data.start = outline.first.value_or(data.log.empty() ? Time{} : data.log.front().at);
   data.duration = outline.first ? to_seconds(outline.last - *outline.first) : 0;

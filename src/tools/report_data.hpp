@@ -2,7 +2,9 @@
 // since marks and events may follow the cycles that they concern. A third reading makes the close-ups.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -38,8 +40,23 @@ inline constexpr std::size_t max_sections = 100;
 /// The largest number of log lines, for the same reason.
 inline constexpr std::size_t max_log_lines = 10'000;
 
-/// How well one joint followed its commands, in the cycles in which a goal owned it; in the joint's Unit.
+/// The least and the largest of some numbers.
+struct Range {
+  double min = std::numeric_limits<double>::infinity();
+  double max = -std::numeric_limits<double>::infinity();
+
+  void add(double value) noexcept {
+    min = std::min(min, value);
+    max = std::max(max, value);
+  }
+  [[nodiscard]] double width() const noexcept { return max > min ? max - min : 0; }
+};
+
+/// How well one joint followed its reference, in the joint's Unit: in the cycles in which a goal owned it.
+/// For a joint without goals: in all cycles.
 struct Tracking {
+  bool by_goal = false;     ///< whether a goal owned it
+  Range measured;           ///< in all cycles
   Moments command_error;    ///< command - measured
   Moments reference_error;  ///< reference - measured
   DelayFit delay;           ///< of command - measured against the reference's velocity, in seconds
@@ -49,8 +66,10 @@ struct Tracking {
   double top_speed = 0;     ///< of the reference, per second
   double top_speed_at = 0;  ///< s
 
-  /// Whether the reference moved by more than a tenth of a degree or millimetre.
-  [[nodiscard]] bool moved() const noexcept { return reference_max - reference_min > 0.1; }
+  /// Whether the reference or the joint moved by more than a tenth of a degree or millimetre.
+  [[nodiscard]] bool moved() const noexcept {
+    return std::max(reference_max - reference_min, measured.width()) > 0.1;
+  }
 };
 
 /// A part of the recording: from one mark to the next, or all of it. Times are seconds since the first cycle.
@@ -81,6 +100,11 @@ struct JointCurves {
   bool tells_effort = false;
   Envelope command_error{buckets};
   Envelope reference_error{buckets};
+
+  /// Whether the recording has any value of the joint.
+  [[nodiscard]] bool has_data() const noexcept {
+    return measured.has_values() || measured_velocity.has_values() || tells_effort || reference.has_values();
+  }
 };
 
 /// A goal's life, from its events.
@@ -144,7 +168,10 @@ struct Against {
 
 struct ReportData {
   record::Metadata metadata;
+  bool is_own = true;  ///< takt made the recording; in others, only joints were measured
   bool truncated = false;
+  std::vector<record::LostPart> lost;
+  std::vector<record::LeftOut> left_out;
   std::uint64_t dropped = 0;
   std::size_t marks_ignored = 0;  ///< beyond max_sections
   std::size_t cycles = 0;         ///< recorded
@@ -180,12 +207,18 @@ struct ReportData {
   [[nodiscard]] const Unit& unit(std::size_t joint) const noexcept;
   /// The joint of the same name and unit in the recording that this is compared with, if it has one.
   [[nodiscard]] std::optional<std::size_t> joint_there(std::size_t joint) const;
+  /// Whether a state change has a new reason, other than that the program was told to end.
+  [[nodiscard]] bool is_stop(std::size_t change) const noexcept;
   /// Whether the joints' positions are known: not during the start-up.
   [[nodiscard]] bool joints_are_known(const record::Cycle& cycle) const;
   /// All rotary joints that moved, together.
   [[nodiscard]] Tracking together(const Section& section) const;
-  /// Missed periods: the loop's own count, or 0 if it gave none.
-  [[nodiscard]] std::uint64_t overruns() const noexcept { return totals ? totals->overruns : 0; }
+  /// Missed periods: the loop's own count, if it gave one.
+  [[nodiscard]] std::optional<std::uint64_t> overruns() const noexcept {
+    return totals ? std::optional(totals->overruns) : std::nullopt;
+  }
+  /// Whether all that the file once had was read.
+  [[nodiscard]] bool is_complete() const noexcept { return !truncated && lost.empty() && left_out.empty(); }
 };
 
 /// Reads a recording. With the name of a joint, also computes its Bode plot. Errors: those of record::Reader;

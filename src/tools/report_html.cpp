@@ -48,6 +48,7 @@ p { margin: 0 0 12px; max-width: 78ch; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 520px), 1fr)); gap: 20px; margin-top: 14px; }
 figure { margin: 0; border: 1px solid var(--rule); border-radius: 8px; padding: 14px 16px 12px; break-inside: avoid; }
 figure svg { display: block; width: 100%; height: auto; background: #fff; border-radius: 4px; }
+:root[data-theme=dark] figure svg { filter: invert(0.91) hue-rotate(180deg); }
 .plot { min-height: 60px; }
 .plot .uplot, .plot .u-legend { font: 12px/1.3 system-ui, sans-serif; }
 .plot .u-legend { text-align: left; color: var(--soft); }
@@ -77,7 +78,15 @@ tr.head td { background: var(--shade); font-weight: 600; text-align: left; paddi
 details { margin-top: 12px; }
 summary { cursor: pointer; color: var(--blue); }
 .swatch { display: inline-block; width: 22px; height: 3px; vertical-align: middle; margin: 0 6px 2px 14px; border-radius: 2px; }
-@media print { .bar { display: none; } main { max-width: none; padding: 0; } .figures { grid-template-columns: 1fr 1fr; } }
+@media print {
+  .bar { display: none; } main { max-width: none; padding: 0; }
+  .figures { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 10px; } figure { padding: 8px; }
+  .plot .uplot, .plot .u-wrap { width: 100% !important; height: auto !important; }
+  .plot .u-wrap canvas { width: 100% !important; height: auto !important; }
+  .plot .u-over, .plot .u-under { display: none; }
+  .scroll { overflow: visible; } table { font-size: 7px; min-width: 0; width: 100%; }
+  th, td { padding: 2px 0 2px 4px; white-space: normal; } td.text, th.text { min-width: 6ch; }
+}
 )css";
 
 /// Formats text; {} accepts only HTML.
@@ -155,8 +164,10 @@ void add_tiles(Page& page, const ReportData& data) {
   const Quantiles hand_over = quantiles(data.whole.hand_over_latency);
   const Tracking tracking = data.together(data.whole);
   page.raw("<section class=\"tiles\">\n");
-  add_tile(page, grouped(data.overruns()),
-           fmt::format("periods missed of {}", grouped(data.totals ? data.totals->cycles : data.cycles)));
+  if (data.totals) {
+    add_tile(page, grouped(data.totals->overruns),
+             fmt::format("periods missed of {}", grouped(data.totals->cycles)));
+  }
   if (lateness.count > 0) {
     add_tile(page, duration_text(lateness.p99),
              fmt::format("loop lateness at p99; {} in the median, {} at worst", duration_text(lateness.p50),
@@ -167,10 +178,12 @@ void add_tiles(Page& page, const ReportData& data) {
              fmt::format("from hand-over to first reference at worst; {} in the median",
                          duration_text(hand_over.p50)));
   }
-  add_tile(page, grouped(count_of(data, data.whole, "active")),
-           fmt::format("requests accepted; refused: {}, goals aborted: {}",
-                       grouped(count_of(data, data.whole, "rejected")),
-                       grouped(count_of(data, data.whole, "aborted"))));
+  if (data.is_own) {
+    add_tile(page, grouped(count_of(data, data.whole, "active")),
+             fmt::format("requests accepted; refused: {}, goals aborted: {}",
+                         grouped(count_of(data, data.whole, "rejected")),
+                         grouped(count_of(data, data.whole, "aborted"))));
+  }
   if (tracking.reference_error.count() > 0) {
     add_tile(page, fmt::format("{:.3f}°", tracking.reference_error.deviation()),
              fmt::format("tracking error: standard deviation of reference − measured; {:.2f}° at most",
@@ -185,6 +198,9 @@ void add_tiles(Page& page, const ReportData& data) {
 void add_notices(Page& page, const ReportData& data, const std::string& notice) {
   const auto add = [&](const std::string& text) { page.add("<p class=\"notice\">{}</p>\n", text); };
   if (data.truncated) add("The recording was cut off: it has no end. Its whole chunks are shown.");
+  for (const record::LostPart& part : data.lost)
+    add("Damaged, and left out: " + html(part.text(data.start)) + ".");
+  for (const record::LeftOut& one : data.left_out) add("Left out: " + html(one.text()) + ".");
   if (data.dropped > 0) {
     add(fmt::format("{} records were dropped while recording, because the disk was too slow or full.",
                     grouped(data.dropped)));
@@ -206,8 +222,8 @@ void add_section_row(Page& page, const ReportData& data, const Section& section,
   const auto time = [](const Quantiles& of, double value) {
     return of.count > 0 ? duration_text(value) : std::string("–");
   };
-  const auto angle = [&](double value) {
-    return tracking.reference_error.count() > 0 ? fmt::format("{:.3f}", value) : std::string("–");
+  const auto angle = [&](const Moments& error, double value) {
+    return error.count() > 0 ? fmt::format("{:.3f}", value) : std::string("–");
   };
   page.add("<tr class=\"{}\"{}><td>{}</td><td class=\"text\">{}</td><td>{:.1f} – {:.1f}</td>", row_class,
            times(section.begin, section.end), number, html(section.name), section.begin, section.end);
@@ -217,14 +233,17 @@ void add_section_row(Page& page, const ReportData& data, const Section& section,
            time(hand_over, hand_over.p99), time(hand_over, hand_over.max));
   page.add("<td>{}</td><td>{}</td>", time(received, received.p99), time(received, received.max));
   page.add("<td>{}</td><td>{}</td>", time(lateness, lateness.p99), time(lateness, lateness.max));
-  page.add("<td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", angle(tracking.command_error.deviation()),
-           angle(tracking.command_error.max_magnitude()), angle(tracking.reference_error.deviation()),
-           angle(tracking.reference_error.max_magnitude()));
+  page.add("<td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+           angle(tracking.command_error, tracking.command_error.deviation()),
+           angle(tracking.command_error, tracking.command_error.max_magnitude()),
+           angle(tracking.reference_error, tracking.reference_error.deviation()),
+           angle(tracking.reference_error, tracking.reference_error.max_magnitude()));
 }
 
 void add_sections(Page& page, const ReportData& data) {
+  if (!data.is_own) return;
   page.raw(R"(<h2>Sections</h2>
-<p class="soft">One row for each marked part of the recording. Command error is command − measured, reference error is reference − measured, both over the rotary joints that moved while a goal owned them.</p>
+<p class="soft">One row for each marked part of the recording. Command error is command − measured, reference error is reference − measured, both over the rotary joints that moved: while a goal owned them, or all the time if no goal did.</p>
 <div class="scroll"><table><thead>
 <tr><th class="group" colspan="3"></th><th class="group" colspan="2">requests</th><th class="group" colspan="3">hand-over to first reference</th><th class="group" colspan="2">socket to first reference</th><th class="group" colspan="2">loop lateness</th><th class="group" colspan="2">command error (°)</th><th class="group" colspan="2">reference error (°)</th></tr>
 <tr><th></th><th class="text">section</th><th>time (s)</th><th>accepted</th><th>refused</th><th>p50</th><th>p99</th><th>max</th><th>p99</th><th>max</th><th>p99</th><th>max</th><th>std</th><th>max</th><th>std</th><th>max</th></tr></thead><tbody>
@@ -262,22 +281,33 @@ void add_tracking_rows(Page& page, const ReportData& data, const Section& sectio
   page.add("<tr class=\"head\"><td colspan=\"11\">{}</td></tr>\n", title);
   for (std::size_t i = 0; i < section.joints.size(); ++i) {
     const Tracking& joint = section.joints[i];
-    if (!joint.moved()) continue;
+    if (!joint.moved() || joint.reference_error.count() == 0) continue;
     page.add("<tr><td class=\"text\">{}</td><td>{}</td><td>{:.2f}</td>", html(data.metadata.joints[i]),
-             data.unit(i).name, joint.reference_max - joint.reference_min);
+             data.unit(i).name,
+             joint.by_goal ? joint.reference_max - joint.reference_min : joint.measured.width());
     for (const Moments* error : {&joint.command_error, &joint.reference_error}) {
+      if (error->count() == 0) {
+        page.raw("<td>–</td><td>–</td><td>–</td>");
+        continue;
+      }
       page.add("<td>{:.4f}</td><td>{:.4f}</td><td>{:.4f}</td>", error->mean(), error->deviation(),
                error->max_magnitude());
     }
-    page.add("<td>{:.2f}</td><td>{:.4f}</td></tr>\n", joint.delay.delay() * 1e3, joint.delay.residual());
+    if (joint.by_goal)
+      page.add("<td>{:.2f}</td><td>{:.4f}</td></tr>\n", joint.delay.delay() * 1e3, joint.delay.residual());
+    else
+      page.raw("<td>–</td><td>–</td></tr>\n");
   }
 }
 
 void add_tracking(Page& page, const ReportData& data) {
   const std::vector<Tracking>& joints = data.whole.joints;
-  if (std::none_of(joints.begin(), joints.end(), [](const Tracking& joint) { return joint.moved(); })) return;
+  const auto is_listed = [](const Tracking& joint) {
+    return joint.moved() && joint.reference_error.count() > 0;
+  };
+  if (std::none_of(joints.begin(), joints.end(), is_listed)) return;
   page.raw(R"(<h2>Tracking error, joint by joint</h2>
-<p class="soft">Degrees, or millimetres of linear joints, over the cycles in which a goal owned the joint: how far the measured position was from what the goal asked for (command), and from what was sent to the drive (reference). Part of the error is only delay, from a drive that interpolates between references and from a measurement that is a cycle old. The last columns give the best-fitting delay, and the standard deviation of the command error without it.</p>
+<p class="soft">Degrees, or millimetres of linear joints, over the cycles in which a goal owned the joint, or all cycles if no goal did: how far the measured position was from what the goal asked for (command), and from what was sent to the drive (reference). Part of the error is only delay, from a drive that interpolates between references and from a measurement that is a cycle old. The last columns give the best-fitting delay, and the standard deviation of the command error without it.</p>
 <details><summary>Show the table</summary><div class="scroll"><table><thead>
 <tr><th class="group" colspan="3"></th><th class="group" colspan="3">command − measured</th><th class="group" colspan="3">reference − measured</th><th class="group" colspan="2">delay</th></tr>
 <tr><th class="text">joint</th><th>unit</th><th>travel</th><th>mean</th><th>std</th><th>max</th><th>mean</th><th>std</th><th>max</th><th>ms</th><th>std without</th></tr></thead><tbody>
@@ -342,10 +372,27 @@ std::string log_cells(const LogLine& line) {
                      html(line.source), html(line.text));
 }
 
-std::string event_cells(const ReportData& data, const record::GoalEvent& event) {
-  return fmt::format("<td class=\"text\">goal {} {}</td><td class=\"text\">{} {}</td>", event.goal,
+/// Goals that came to the same state one after the other share a row. An event without a goal answers another
+/// request, for example a stop.
+std::string event_cells(const ReportData& data, std::span<const record::GoalEvent> events) {
+  const record::GoalEvent& event = events.back();
+  std::string who = event.goal == 0 ? "a request without a goal" : fmt::format("goal {}", event.goal);
+  if (events.size() > 1)
+    who = event.goal == 0
+              ? fmt::format("{} requests without goals", events.size())
+              : fmt::format("{} goals, {} to {}", events.size(), events.front().goal, events.back().goal);
+  return fmt::format("<td class=\"text\">{} {}</td><td class=\"text\">{} {}</td>", who,
                      html(data.goal_state(event.state)), html(data.reason(event.reason)),
                      html(data.joint(event.reason, event.joint)));
+}
+
+/// How many events from the first on can share its row.
+std::size_t alike(std::span<const record::GoalEvent> events) {
+  const auto differs = [&first = events.front()](const record::GoalEvent& other) {
+    return other.state != first.state || other.reason != first.reason || other.joint != first.joint ||
+           (other.goal == 0) != (first.goal == 0);
+  };
+  return static_cast<std::size_t>(std::ranges::find_if(events, differs) - events.begin());
 }
 
 void add_log(Page& page, const ReportData& data) {
@@ -387,12 +434,19 @@ void add_fault(Page& page, const ReportData& data, const StateChange& stop) {
     page.add(", |reference − measured| up to {}", error);
   page.raw("</td></tr>\n");
   std::vector<std::pair<double, std::string>> before;
-  const auto add = [&](Time time, auto&& cells) {
-    const double at = data.seconds(time);
-    if (at >= begin && at <= stop.time) before.emplace_back(at, cells());
+  const auto is_before = [&](Time time) {
+    return data.seconds(time) >= begin && data.seconds(time) <= stop.time;
   };
-  for (const record::GoalEvent& event : data.events) add(event.at, [&] { return event_cells(data, event); });
-  for (const LogLine& line : data.log) add(line.at, [&] { return log_cells(line); });
+  std::vector<record::GoalEvent> events;
+  std::ranges::copy_if(data.events, std::back_inserter(events), is_before, &record::GoalEvent::at);
+  for (std::span<const record::GoalEvent> rest(events); !rest.empty();) {
+    const std::size_t count = alike(rest);
+    before.emplace_back(data.seconds(rest[count - 1].at), event_cells(data, rest.first(count)));
+    rest = rest.subspan(count);
+  }
+  for (const LogLine& line : data.log) {
+    if (is_before(line.at)) before.emplace_back(data.seconds(line.at), log_cells(line));
+  }
   std::ranges::stable_sort(before, {}, &std::pair<double, std::string>::first);
   const std::size_t left_out = before.size() - std::min<std::size_t>(before.size(), max_rows_before_fault);
   if (left_out > 0) page.add("<tr><td colspan=\"3\">{} earlier ones, and</td></tr>\n", left_out);
@@ -400,14 +454,11 @@ void add_fault(Page& page, const ReportData& data, const StateChange& stop) {
     page.add("<tr{}><td>{:.3f}</td>{}</tr>\n", times(at, at), at - stop.time, cells);
 }
 
-/// Every change to a state with a new reason, with the goal events and log lines before it.
+/// Every stop, with the goal events and log lines before it.
 void add_faults(Page& page, const ReportData& data) {
   std::size_t faults = 0;
-  std::uint16_t last = 0;
-  for (const StateChange& change : data.state_changes) {
-    const bool fresh = change.reason != 0 && change.reason != last;
-    last = change.reason;
-    if (!fresh || faults++ >= max_faults) continue;
+  for (std::size_t i = 0; i < data.state_changes.size(); ++i) {
+    if (!data.is_stop(i) || faults++ >= max_faults) continue;
     if (faults == 1) {
       page.add(
           "<h2>Why the robot stopped</h2>\n<p class=\"soft\">Each stop with its reason, and the goal events "
@@ -415,7 +466,7 @@ void add_faults(Page& page, const ReportData& data) {
           "class=\"scroll\"><table><tbody>\n",
           seconds_before_fault);
     }
-    add_fault(page, data, change);
+    add_fault(page, data, data.state_changes[i]);
   }
   if (faults > 0) page.raw("</tbody></table></div>\n");
   if (faults > max_faults) page.add("<p class=\"soft\">… and {} more.</p>\n", faults - max_faults);
@@ -458,7 +509,8 @@ void add_chapter(Page& page, const ReportData& data, const Chapter& chapter,
 void add_timeline(Page& page, const ReportData& data) {
   if (!is_live(data, timeline_stem)) return;
   page.add(
-      "<h2>Timeline of the goals</h2>\n<p class=\"soft\">Drag to zoom, with Shift to pan; Ctrl and the wheel "
+      "<h2>Timeline</h2>\n<p class=\"soft\">The robot's states, and the goals; red "
+      "lines are stops. Drag to zoom, with Shift to pan; Ctrl and the wheel "
       "zoom too, and a double click shows everything. A click on a row below moves all plots to its time. "
       "A click in a legend hides its curve.</p>\n"
       "<div class=\"figures\"><figure class=\"wide\"><div class=\"plot\" data-plot=\"{}\"></div></figure>"
@@ -493,11 +545,13 @@ std::string index_html(const ReportData& data, const std::vector<Chapter>& chapt
   const std::string robot = html(data.metadata.robot.empty() ? "Recording" : data.metadata.robot);
   Page page;
   add_head(page, robot, library);
-  page.add("<h1>{}</h1>\n<p class=\"lead\">{:.1f} s at {:.4g} Hz · cycles: {} · joints: {} · buses: {}",
-           robot, data.duration, 1 / period, grouped(data.cycles), data.metadata.joints.size(),
-           data.metadata.buses.size());
+  page.add("<h1>{}</h1>\n<p class=\"lead\">{:.1f} s at {}{:.4g} Hz · {}: {} · joints: {}", robot,
+           data.duration, data.is_own ? "" : "about ", 1 / period, data.is_own ? "cycles" : "times",
+           grouped(data.cycles), data.metadata.joints.size());
+  if (data.is_own) page.add(" · buses: {}", data.metadata.buses.size());
   if (!data.metadata.created.empty()) page.add(" · {}", html(data.metadata.created));
-  page.add(" · takt {}</p>\n", html(data.metadata.takt_version));
+  if (data.is_own) page.add(" · takt {}", html(data.metadata.takt_version));
+  page.raw("</p>\n");
   add_notices(page, data, notice);
   add_tiles(page, data);
   add_comparison(page, data);

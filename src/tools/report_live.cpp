@@ -173,12 +173,29 @@ Json goals_json(const ReportData& data) {
   return goals;
 }
 
+/// The robot's states, each until the next. A stop is one with a fault.
+Json states_json(const ReportData& data) {
+  Json states = Json::array();
+  for (std::size_t i = 0; i < data.state_changes.size(); ++i) {
+    const StateChange& change = data.state_changes[i];
+    const bool is_last = i + 1 == data.state_changes.size();
+    std::string label = data.robot_state(change.state);
+    if (change.reason != 0) label += ": " + data.reason(change.reason);
+    states.push_back({{"label", printable(label)},
+                      {"begin", change.time},
+                      {"end", is_last ? data.duration : data.state_changes[i + 1].time},
+                      {"stop", data.is_stop(i)}});
+  }
+  return states;
+}
+
 /// Calls visit(stem, make) for each figure; make() gives its JSON.
 template <class Visitor>
 void for_each_figure(const ReportData& data, Visitor&& visit) {
-  if (!data.goals.empty()) visit(std::string(timeline_stem), [] { return Json{{"kind", "goals"}}; });
+  if (!data.goals.empty() || !data.state_changes.empty())
+    visit(std::string(timeline_stem), [] { return Json{{"kind", "goals"}}; });
   for (std::size_t i = 0; i < data.curves.size(); ++i) {
-    if (data.whole.joints[i].moved()) visit(joint_stem(data, i), [&] { return joint_json(data, i); });
+    if (data.curves[i].has_data()) visit(joint_stem(data, i), [&] { return joint_json(data, i); });
   }
   const auto visit_histogram = [&](const char* stem, const std::vector<double>& values, const char* label) {
     if (quantiles(values).max > 0)
@@ -207,6 +224,7 @@ std::string live_json(const ReportData& data) {
   const Json root{{"duration", data.duration},
                   {"sections", std::move(sections)},
                   {"goals", goals_json(data)},
+                  {"states", states_json(data)},
                   {"figures", std::move(figures)}};
   std::string text = root.dump(-1, ' ', false, Json::error_handler_t::replace);
   for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at))

@@ -18,7 +18,7 @@
   const applyTheme = name => {
     root.dataset.theme = name === "auto" ? (dark.matches ? "dark" : "light") : name;
     const style = getComputedStyle(root);
-    for (const key of ["ink", "soft", "rule", "shade", "blue", "red"]) colours[key] = style.getPropertyValue("--" + key).trim();
+    for (const key of ["paper", "ink", "soft", "rule", "shade", "blue", "red"]) colours[key] = style.getPropertyValue("--" + key).trim();
     for (const {plot} of charts) plot.redraw(false, true);
   };
   const chooseTheme = name => {
@@ -183,8 +183,13 @@
     });
     return {lanes, count: Math.max(1, ends.length)};
   };
+  // The robot's states have the lowest lane, below the goals.
   const addGoals = host => {
-    const {lanes, count} = lanesOf(page.goals);
+    const {lanes, count: goalLanes} = lanesOf(page.goals);
+    const hasStates = page.states.length > 0;
+    const count = (page.goals.length > 0 ? goalLanes : 0) + (hasStates ? 1 : 0);
+    const bars = [...page.goals.map((goal, number) => ({...goal, lane: lanes[number], colour: goal.failed ? "red" : "blue"})),
+      ...page.states.map((state, number) => ({...state, lane: count - 1, colour: state.stop ? "red" : number % 2 ? "soft" : "ink"}))];
     const draw = u => {
       const {ctx, bbox} = u;
       const height = bbox.height / count;
@@ -195,16 +200,20 @@
       ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
       ctx.textAlign = "left";
       ctx.textBaseline = "middle";
-      page.goals.forEach((goal, number) => {
-        const left = u.valToPos(goal.begin, "x", true);
-        const width = Math.max(3, u.valToPos(goal.end, "x", true) - left);
-        const top = bbox.top + lanes[number] * height;
-        ctx.fillStyle = goal.failed ? colours.red : colours.blue;
+      bars.forEach(bar => {
+        const left = u.valToPos(bar.begin, "x", true);
+        const width = Math.max(3, u.valToPos(bar.end, "x", true) - left);
+        const top = bbox.top + bar.lane * height;
+        ctx.fillStyle = colours[bar.colour];
         ctx.fillRect(left, top + 1, width, Math.max(2, height - 2));
         const seen = Math.max(left, bbox.left) + 4;
-        if (height < 13 * devicePixelRatio || ctx.measureText(goal.label).width > left + width - seen) return;
-        ctx.fillStyle = "#fff";
-        ctx.fillText(goal.label, seen, top + height / 2);
+        if (height < 13 * devicePixelRatio || ctx.measureText(bar.label).width > left + width - seen) return;
+        ctx.fillStyle = colours.paper;
+        ctx.fillText(bar.label, seen, top + height / 2);
+      });
+      page.states.filter(state => state.stop).forEach(state => {
+        const x = u.valToPos(state.begin, "x", true);
+        drawLine(u, x, bbox.top, x, bbox.top + bbox.height, colours.red, [4, 3]);
       });
       ctx.restore();
       drawAbove([])(u);

@@ -38,6 +38,27 @@ TimePanel error_panel(const ReportData& data, std::size_t joint, const JointCurv
   return panel;
 }
 
+/// Drops the curves of which the joint has no value, and the panels without a curve.
+void drop_empty(std::vector<TimePanel>& panels, const std::vector<std::vector<bool>>& has_values) {
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    std::vector<Line> kept;
+    for (std::size_t k = 0; k < panels[i].lines.size(); ++k) {
+      if (has_values[i][k]) kept.push_back(panels[i].lines[k]);
+    }
+    panels[i].lines = std::move(kept);
+  }
+  std::erase_if(panels, [](const TimePanel& panel) { return panel.lines.empty(); });
+}
+
+std::vector<std::vector<bool>> with_values(const std::vector<TimePanel>& panels) {
+  std::vector<std::vector<bool>> result;
+  for (const TimePanel& panel : panels) {
+    std::vector<bool>& lines = result.emplace_back();
+    for (const Line& line : panel.lines) lines.push_back(line.curve->has_values());
+  }
+  return result;
+}
+
 /// The curves of the same joint in another recording. The first panel is of the position, the last of the
 /// error.
 void add_others(std::vector<TimePanel>& panels, const JointCurves& other) {
@@ -51,7 +72,9 @@ void add_others(std::vector<TimePanel>& panels, const JointCurves& other) {
 
 }  // namespace
 
-std::vector<TimePanel> panels_of(const ReportData& data, std::size_t joint, const JointCurves& curves) {
+namespace {
+
+std::vector<TimePanel> all_panels_of(const ReportData& data, std::size_t joint, const JointCurves& curves) {
   const bool show_command = data.whole.joints[joint].command_gap > visible_gap;
   const Unit& unit = data.unit(joint);
   const JointLimits limits = data.limits(joint);
@@ -71,6 +94,15 @@ std::vector<TimePanel> panels_of(const ReportData& data, std::size_t joint, cons
   }
   panels.push_back(error_panel(data, joint, curves, show_command));
   if (const auto there = data.joint_there(joint)) add_others(panels, data.against->data->curves[*there]);
+  return panels;
+}
+
+}  // namespace
+
+/// A part of a joint's curves has the same panels as the whole.
+std::vector<TimePanel> panels_of(const ReportData& data, std::size_t joint, const JointCurves& curves) {
+  std::vector<TimePanel> panels = all_panels_of(data, joint, curves);
+  drop_empty(panels, with_values(all_panels_of(data, joint, data.curves[joint])));
   return panels;
 }
 

@@ -27,8 +27,8 @@ struct TimePanel {
   std::vector<Line> others{};  ///< of the recording that this is compared with, at times of their own
 };
 
-/// Position, velocity, effort (if the drive reports it) and tracking error. `curves` are of this joint, and
-/// must outlive the panels.
+/// Position, velocity, effort and tracking error, as far as recorded. `curves` are of this joint, and must
+/// outlive the panels.
 [[nodiscard]] std::vector<TimePanel> panels_of(const ReportData& data, std::size_t joint,
                                                const JointCurves& curves);
 

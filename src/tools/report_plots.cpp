@@ -209,11 +209,12 @@ Figure close_up_figure(const ReportData& data, const CloseUp& close_up, std::siz
   figure.stem = fmt::format("closeup_{:02}", number);
   figure.title = marked ? fmt::format("{} · {}. {}", joint, close_up.section + 1, section.name)
                         : fmt::format("{} at its fastest", joint);
+  const Moments& error = tracking.by_goal ? tracking.command_error : tracking.reference_error;
   figure.caption = fmt::format(
       "The fastest joint around its fastest moment ({:.1f} {}/s): over the whole section the measured "
-      "position differs from its command by {:.3f}{} (standard deviation; {:.3f}{} at most).",
-      tracking.top_speed, unit.name, tracking.command_error.deviation(), unit.suffix,
-      tracking.command_error.max_magnitude(), unit.suffix);
+      "position differs from its {} by {:.3f}{} (standard deviation; {:.3f}{} at most).",
+      tracking.top_speed, unit.name, tracking.by_goal ? "command" : "reference", error.deviation(),
+      unit.suffix, error.max_magnitude(), unit.suffix);
   figure.script =
       joint_script(figure.stem, data, close_up.joint, close_up.curves, close_up.begin, close_up.end, false);
   return figure;
@@ -263,16 +264,29 @@ Figure comparison_figure(const ReportData& data, const std::vector<std::size_t>&
   return figure;
 }
 
-Figure joint_figure(const ReportData& data, std::size_t joint) {
+/// What the recording tells of a joint, in a sentence.
+std::string joint_caption(const ReportData& data, std::size_t joint) {
   const Tracking& tracking = data.whole.joints[joint];
+  const std::string_view suffix = data.unit(joint).suffix;
+  if (tracking.reference_error.count() > 0) {
+    return fmt::format(
+        "{}ravels {:.1f}{unit} and stays within {:.3f}{unit} of its reference (standard deviation "
+        "{:.3f}{unit}).",
+        tracking.by_goal ? "T" : "No goal moved it. It t",
+        tracking.by_goal ? tracking.reference_max - tracking.reference_min : tracking.measured.width(),
+        tracking.reference_error.max_magnitude(), tracking.reference_error.deviation(),
+        fmt::arg("unit", suffix));
+  }
+  if (tracking.measured.max < tracking.measured.min) return "No position is recorded.";
+  return fmt::format("Measured from {:.1f}{unit} to {:.1f}{unit}. No reference is recorded.",
+                     tracking.measured.min, tracking.measured.max, fmt::arg("unit", suffix));
+}
+
+Figure joint_figure(const ReportData& data, std::size_t joint) {
   Figure figure;
   figure.stem = joint_stem(data, joint);
   figure.title = data.metadata.joints[joint];
-  figure.caption = fmt::format(
-      "Travels {:.1f}{unit} and stays within {:.3f}{unit} of its reference (standard deviation "
-      "{:.3f}{unit}).",
-      tracking.reference_max - tracking.reference_min, tracking.reference_error.max_magnitude(),
-      tracking.reference_error.deviation(), fmt::arg("unit", data.unit(joint).suffix));
+  figure.caption = joint_caption(data, joint);
   figure.script = joint_script(figure.stem, data, joint, data.curves[joint], 0, data.duration, true);
   return figure;
 }
@@ -298,10 +312,9 @@ Figure lateness_figure(const ReportData& data, const Quantiles& lateness) {
   figure.stem = "loop_lateness";
   figure.title = "Lateness of the loop";
   figure.caption = fmt::format(
-      "The loop woke {} late in the median, {} at p99 and {} at worst, in {} cycles; {} periods were missed "
-      "in total.",
+      "The loop woke {} late in the median, {} at p99 and {} at worst, in {} cycles{}.",
       duration_text(lateness.p50), duration_text(lateness.p99), duration_text(lateness.max), lateness.count,
-      data.overruns());
+      data.overruns() ? fmt::format("; {} periods were missed in total", *data.overruns()) : "");
   Script script(figure.stem, chart_height);
   const double low = 0.01;
   const auto bins = log_histogram(data.whole.lateness, low, 20);
@@ -492,9 +505,9 @@ std::vector<Chapter> make_figures(const ReportData& data) {
   if (std::any_of(data.buses.begin(), data.buses.end(), seen)) timing.figures.push_back(bus_figure(data));
   chapters.push_back(std::move(timing));
 
-  Chapter joints{"Every joint that moved", {}};
+  Chapter joints{"Every joint", {}};
   for (std::size_t i = 0; i < data.curves.size(); ++i) {
-    if (data.whole.joints[i].moved()) joints.figures.push_back(joint_figure(data, i));
+    if (data.curves[i].has_data()) joints.figures.push_back(joint_figure(data, i));
   }
   chapters.push_back(std::move(joints));
   std::erase_if(chapters, [](const Chapter& chapter) { return chapter.figures.empty(); });

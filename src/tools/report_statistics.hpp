@@ -141,8 +141,12 @@ class Envelope {
     }
     if (filled_++ == 0) buckets_.back().begin = time;
     buckets_.back().end = time;
-    if (std::isfinite(value)) buckets_.back().add({time, value});
+    if (!std::isfinite(value)) return;
+    buckets_.back().add({time, value});
+    has_values_ = true;
   }
+  /// Whether any sample was finite.
+  [[nodiscard]] bool has_values() const noexcept { return has_values_; }
 
   struct Point {
     double time = 0;
@@ -226,6 +230,7 @@ class Envelope {
   std::size_t capacity_;
   std::size_t per_bucket_ = 1;
   std::size_t filled_ = 0;  // samples in the last bucket
+  bool has_values_ = false;
   std::vector<Bucket> buckets_;
 };
 

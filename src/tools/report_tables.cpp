@@ -9,6 +9,7 @@
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "tools/report_comparison.hpp"
@@ -63,7 +64,7 @@ class TextFile {
 
 SetupResult<void> write_joints(const RecordingPlace& recording, const ReportData& data,
                                const std::filesystem::path& path) {
-  auto reader = open_recording(recording);
+  auto reader = open_recording(recording, true);
   if (!reader) return tl::unexpected<SetupError>(reader.error());
   TextFile file(path);
   file.add("time_s,lateness_us,busy_us,robot_state,reason,reason_joint,active_goals");
@@ -84,13 +85,18 @@ SetupResult<void> write_joints(const RecordingPlace& recording, const ReportData
     const auto* record = std::get_if<record::CycleRecord>(*found);
     if (record == nullptr) continue;
     const record::Cycle& cycle = record->cycle;
-    file.add("{:.9f},{:.3f},{:.3f},{},{},{},{}", data.seconds(cycle.time), to_seconds(cycle.lateness) * 1e6,
-             to_seconds(cycle.busy) * 1e6, csv_cell(data.robot_state(cycle.robot_state)),
-             csv_cell(data.reason(cycle.reason)), csv_cell(data.joint(cycle.reason, cycle.reason_joint)),
-             cycle.active_goals);
+    file.add("{:.9f},", data.seconds(cycle.time));
+    if (data.is_own) {
+      file.add("{:.3f},{:.3f},{},{},{},{}", to_seconds(cycle.lateness) * 1e6, to_seconds(cycle.busy) * 1e6,
+               csv_cell(data.robot_state(cycle.robot_state)), csv_cell(data.reason(cycle.reason)),
+               csv_cell(data.joint(cycle.reason, cycle.reason_joint)), cycle.active_goals);
+    } else {
+      file.add(",,,,,");  // not measured
+    }
     for (const record::JointSample& joint : record->joints) {
       file.add(",{},{},{},{},{},{},{}", joint.command, joint.reference_position, joint.reference_velocity,
-               joint.measured_position, joint.measured_velocity, joint.goal, joint.measured_effort);
+               joint.measured_position, joint.measured_velocity,
+               data.is_own ? fmt::format("{}", joint.goal) : std::string(), joint.measured_effort);
     }
     file.end_line();
   }
@@ -116,7 +122,7 @@ SetupResult<void> write_events(const ReportData& data, const std::filesystem::pa
 
 SetupResult<void> write_buses(const RecordingPlace& recording, const ReportData& data,
                               const std::filesystem::path& path) {
-  auto reader = open_recording(recording);
+  auto reader = open_recording(recording, true);
   if (!reader) return tl::unexpected<SetupError>(reader.error());
   TextFile file(path);
   file.add("time_s,bus,load,frames,refused");
@@ -151,6 +157,37 @@ SetupResult<void> write_log(const ReportData& data, const std::filesystem::path&
 
 // ---- summary.json ----
 
+/// A number that may not be recorded.
+template <class Number>
+Json to_json(const std::optional<Number>& number) {
+  return number ? Json(*number) : Json();
+}
+
+Json lost_json(const ReportData& data) {
+  Json parts = Json::array();
+  const auto seconds = [&](const std::optional<Time>& time) {
+    return time ? Json(data.seconds(*time)) : Json();
+  };
+  for (const record::LostPart& part : data.lost) {
+    parts.push_back({{"reason", printable(part.reason.message)},
+                     {"chunk", part.chunk},
+                     {"bytes", part.size},
+                     {"messages", to_json(part.messages)},
+                     {"from_s", seconds(part.from)},
+                     {"until_s", seconds(part.until)}});
+  }
+  return parts;
+}
+
+Json left_out_json(const ReportData& data) {
+  Json all = Json::array();
+  for (const record::LeftOut& one : data.left_out) {
+    all.push_back(
+        {{"topic", printable(one.topic)}, {"messages", one.messages}, {"reason", printable(one.reason)}});
+  }
+  return all;
+}
+
 Json to_json(const Quantiles& of) {
   if (of.count == 0) return Json{{"count", 0}};
   return Json{{"count", of.count}, {"min", of.min},    {"p50", of.p50},
@@ -158,21 +195,23 @@ Json to_json(const Quantiles& of) {
 }
 
 Json to_json(const Moments& of) {
+  if (of.count() == 0) return Json();
   return Json{{"mean", of.mean()}, {"std", of.deviation()}, {"max", of.max_magnitude()}};
 }
 
 Json to_json(const Tracking& of, const Unit& unit) {
+  const bool has_command = of.command_error.count() > 0;
   return Json{{"samples", of.reference_error.count()},
               {fmt::format("command_minus_measured_{}", unit.key), to_json(of.command_error)},
               {fmt::format("reference_minus_measured_{}", unit.key), to_json(of.reference_error)},
-              {"lag_ms", of.delay.delay() * 1e3},
-              {fmt::format("residual_std_{}", unit.key), of.delay.residual()}};
+              {"lag_ms", has_command ? Json(of.delay.delay() * 1e3) : Json()},
+              {fmt::format("residual_std_{}", unit.key), has_command ? Json(of.delay.residual()) : Json()}};
 }
 
 Json to_json(const ReportData& data, const Section& section) {
   Json joints = Json::array();
   for (std::size_t i = 0; i < section.joints.size(); ++i) {
-    if (!section.joints[i].moved()) continue;
+    if (!section.joints[i].moved() || section.joints[i].reference_error.count() == 0) continue;
     Json joint{{"joint", data.metadata.joints[i]}};
     joint.update(to_json(section.joints[i], data.unit(i)));
     joints.push_back(std::move(joint));
@@ -221,8 +260,8 @@ std::string summary_json(const ReportData& data) {
   for (std::size_t i = 0; i < data.buses.size(); ++i) {
     const BusCurve& bus = data.buses[i];
     buses.push_back({{"bus", data.metadata.buses[i]},
-                     {"load_mean", bus.load.mean()},
-                     {"load_max", bus.load.max_magnitude()},
+                     {"load_mean", bus.load.count() > 0 ? Json(bus.load.mean()) : Json()},
+                     {"load_max", bus.load.count() > 0 ? Json(bus.load.max_magnitude()) : Json()},
                      {"frames", bus.frames},
                      {"refused", bus.refused}});
   }
@@ -238,17 +277,22 @@ std::string summary_json(const ReportData& data) {
   Json root{{"robot", data.metadata.robot},
             {"takt_version", data.metadata.takt_version},
             {"recording",
-             {{"complete", !data.truncated},
+             {{"complete", data.is_complete()},
+              {"cut_off", data.truncated},
+              {"lost", lost_json(data)},
+              {"left_out", left_out_json(data)},
               {"records_dropped", data.dropped},
               {"cycles", data.cycles},
               {"duration_s", data.duration},
               {"period_us", static_cast<double>(data.metadata.period.count()) * 1e-3}}},
             {"loop",
-             {{"cycles", data.totals ? data.totals->cycles : data.cycles},
-              {"overruns", data.overruns()},
+             {{"cycles", data.totals   ? Json(data.totals->cycles)
+                         : data.is_own ? Json(data.cycles)
+                                       : Json()},
+              {"overruns", to_json(data.overruns())},
               {"period_us", to_json(quantiles(data.periods))},
               {"busy_us", to_json(quantiles(data.busy))}}},
-            {"goals", data.goals.size()},
+            {"goals", data.is_own ? Json(data.goals.size()) : Json()},
             {"buses", std::move(buses)},
             {"whole", to_json(data, data.whole)},
             {"sections", std::move(sections)},

@@ -115,6 +115,49 @@ class PeerTest(Recordings):
         self.assertIn("the file has the topics /arm", done.stderr)
 
 
+class DamageTest(Recordings):
+    CHUNK = 6
+
+    def chunks(self, data):
+        """The first byte and the size of each chunk."""
+        at = 8
+        while at + 9 < len(data):
+            size = int.from_bytes(data[at + 1:at + 9], "little")
+            if data[at] == self.CHUNK:
+                yield at, 9 + size
+            at += 9 + size
+
+    def test_one_wrong_bit_costs_one_chunk(self):
+        recording = self.path("run.mcap")
+        self.takt("run", f"{SOURCE}/examples/robots/mhubo.json", "--virtual-time", "--requests",
+                  f"{SOURCE}/examples/data/mhubo_requests.jsonl", "--record", recording)
+        summary, whole = self.report(recording)
+        self.assertEqual((summary["recording"]["complete"], summary["recording"]["lost"]), (True, []))
+        with open(recording, "rb") as file:
+            data = bytearray(file.read())
+        chunks = list(self.chunks(data))
+        self.assertGreater(len(chunks), 5)
+        number = len(chunks) // 2
+        at, size = chunks[number]
+        data[at + size // 2] ^= 16
+        with open(recording, "wb") as file:
+            file.write(data)
+        summary, rows = self.report(recording)
+        self.assertFalse(summary["recording"]["complete"])
+        (lost,) = summary["recording"]["lost"]
+        self.assertIn(f"byte {at}: ", lost["reason"])
+        self.assertEqual((lost["chunk"], lost["bytes"]), (number + 1, size))
+        self.assertGreater(lost["messages"], 4)
+        missing = {row["time_s"] for row in whole} - {row["time_s"] for row in rows}
+        self.assertTrue(len(missing) > 10 and set(row["time_s"] for row in rows) < set(row["time_s"] for row in whole))
+        self.assertAlmostEqual(min(map(float, missing)), lost["from_s"], delta=0.1)
+        self.assertAlmostEqual(max(map(float, missing)), lost["until_s"], delta=0.1)
+        done = self.takt("report", recording, "--out", self.path("again"))
+        self.assertIn(f"chunk {number + 1} of {size} bytes is left out", done.stdout)
+        done = self.takt("replay", recording, status=2)
+        self.assertIn("the recording lacks", done.stderr)
+
+
 class KillTest(Recordings):
     def test_a_recording_can_be_read_up_to_its_last_second_after_kill_9(self):
         choice = random.Random(SEED)

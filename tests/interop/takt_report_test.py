@@ -168,6 +168,10 @@ class ReportTest(unittest.TestCase):
         self.assertAlmostEqual(float(stop["time_s"]), 2, delta=0.1)
         self.assertIn(html.escape(stop["text"]), before)
         self.assertIn("goal 1", before)
+        self.assertIn("a request without a goal succeeded", before)
+        self.assertNotIn("goal 0", page)
+        states = json.loads(re.search(r'id="takt-data">(.*?)</script>', page, re.S)[1])["states"]
+        self.assertEqual([state["label"] for state in states if state["stop"]], ["stopping: emergency_stop"])
         self.assertIn(f"Show {len(rows)} lines", page)
 
     def test_a_planted_mistake_in_the_page_is_seen(self):

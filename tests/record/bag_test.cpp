@@ -91,10 +91,12 @@ struct ReadBack {
   std::vector<Position> positions;  ///< of the first joint
   std::optional<SetupError> error;
   bool truncated = false;
+  std::vector<LostPart> lost;
+  std::vector<LeftOut> left_out;
 };
 ReadBack read_back(const std::string& bytes) {
   ReadBack back;
-  auto reader = Reader::from_bytes(as_bytes(bytes));
+  auto reader = Reader::from_bytes(as_bytes(bytes), {.pass_over_damage = true});
   if (!reader) {
     back.error = reader.error();
     return back;
@@ -110,6 +112,8 @@ ReadBack read_back(const std::string& bytes) {
         {cycle.cycle.time.time_since_epoch().count(), cycle.joints[0].measured_position});
   }
   back.truncated = reader->truncated();
+  back.lost = reader->lost();
+  back.left_out = reader->left_out();
   return back;
 }
 
@@ -173,8 +177,11 @@ TEST_CASE("each kind of damage of a bag is named") {
   check_refused(bag(chunk(good)), Errc::unknown_channel, "connection 3");
   check_refused(bag(chunk(connection(70000, "/x", "x"))), Errc::unknown_channel, "at most 65535");
   check_refused(bag(chunk(arm + good, "bz2")), Errc::unsupported_compression, "rosbag decompress");
-  check_refused(bag(chunk(arm + good) + connection(3, "/other", "sensor_msgs/JointState")),
-                Errc::definition_changed, "connection 3");
+  const ReadBack changed =
+      read_back(bag(chunk(arm + good) + connection(3, "/other", "sensor_msgs/JointState")));
+  CHECK(changed.positions.size() == 1);
+  REQUIRE(changed.lost.size() == 1);
+  CHECK(changed.lost[0].reason.error == Error(Errc::definition_changed));
   check_refused(bag(chunk(chunk(arm))), Errc::bad_chunk, "it holds a chunk");
   check_refused(bag(chunk(arm + good.substr(0, good.size() - 1))), Errc::bad_chunk, "behind the chunk");
   check_refused(bag(record_of({{"op", "\5"}, {"compression", "none"}, {"size", u32(9)}}, "short")),
@@ -184,14 +191,34 @@ TEST_CASE("each kind of damage of a bag is named") {
   check_refused(bag(u32(0xFFFFFFFF)), Errc::record_too_long, "4294967295");
 }
 
-TEST_CASE("a message of a bag that is no joint state is named") {
+TEST_CASE("a damaged chunk of a bag costs that chunk, also if it had the definitions") {
+  const std::string head = chunk(arm + message(3, 1, 0, joint_state({"elbow"}, {1})));
+  const std::string next = chunk(message(3, 2, 0, joint_state({"elbow"}, {2})));
+  std::string damaged = head;
+  damaged[damaged.find("op=\2") - 6] = '\x7f';  // the size of the message's header
+  const ReadBack back = read_back(bag(damaged + next + arm));
+  CHECK(!back.error);
+  CHECK(back.positions == std::vector<Position>{{2'000'000'000, 2}});
+  REQUIRE(back.lost.size() == 1);
+  CHECK(back.lost[0].chunk == 1);
+}
+
+TEST_CASE("a message of a bag that is no joint state is left out, with its reason") {
+  const auto check_left_out = [](const std::string& bytes, std::string_view reason) {
+    const ReadBack back = read_back(bytes);
+    CHECK(!back.error);
+    REQUIRE(back.left_out.size() == 1);
+    CHECK(back.left_out[0].topic == "/arm/joint_states");
+    CHECK(back.left_out[0].messages == 1);
+    CHECK(back.left_out[0].reason.find(reason) == 0);
+  };
   const std::string good = joint_state({"elbow", "wrist"}, {0.5, 1});
   const auto with = [&](const std::string& data) {
     return bag(chunk(arm + message(3, 1, 0, good) + message(3, 2, 0, data)));
   };
   CHECK(!read_back(with(good)).error);
-  check_refused(with(joint_state({"elbow", "wrist"}, {0.5})), Errc::bad_message, "/arm/joint_states");
-  check_refused(with(u32(0) + u32(0) + u32(0) + sized("") + u32(0xFFFFFFFF)), Errc::bad_message, "/arm");
+  check_left_out(with(joint_state({"elbow", "wrist"}, {0.5})), "`position` has 1 numbers for 2 names");
+  check_left_out(with(u32(0) + u32(0) + u32(0) + sized("") + u32(0xFFFFFFFF)), "its bytes end too early");
   for (std::size_t size = 0; size < good.size(); ++size)
-    check_refused(with(good.substr(0, size)), Errc::bad_message, "/arm/joint_states");
+    check_left_out(with(good.substr(0, size)), "its bytes end too early");
 }

@@ -165,7 +165,10 @@ def check_what_takt_records(takt, robot, requests):
             limits |= {"position_min": positions[0], "position_max": positions[1]}
         assert recorded == limits, (recorded, limits)
     assert metadata["following_errors"] == [joint["following_error"] for joint in joints]
-    efforts = [effort for topic, _, message in messages if topic == "/joints/measured" for effort in message["effort"]]
+    efforts = [effort for topic, _, message in messages if topic == "/joints/measured" for effort in message["effort"] if effort == effort]
+    first = next(message for topic, _, message in messages if topic == "/joints/measured")
+    assert first["effort"] == [], "no drive has told an effort yet"
+    assert all(position != position for position in first["position"]), "nor where it stands"
     assert 1 < max(map(abs, efforts)) < 150, "N m that the drives tell"
 
 

@@ -104,6 +104,7 @@ struct Owned {
 struct ReadBack {
   std::vector<Owned> records;
   bool truncated = false;
+  std::size_t lost = 0;  ///< parts of the file
   std::optional<SetupError> error;
 };
 
@@ -125,6 +126,7 @@ inline ReadBack read_all(std::span<const std::uint8_t> bytes) {
     result.records.emplace_back(**record);
   }
   result.truncated = reader->truncated();
+  result.lost = reader->lost().size();
   return result;
 }
 

@@ -56,10 +56,10 @@ struct JointSample {
   double command = 0;             ///< rad: reference of the goal, before any limiter
   double reference_position = 0;  ///< rad: reference sent to the drive
   double reference_velocity = 0;  ///< rad/s
-  double measured_position = 0;   ///< rad
-  double measured_velocity = 0;   ///< rad/s
+  double measured_position = 0;   ///< rad; NaN before the drive was heard
+  double measured_velocity = 0;   ///< rad/s; NaN likewise
   std::uint64_t goal = 0;         ///< the goal that owns the joint; 0: none
-  double measured_effort = 0;     ///< N m or N; 0 if the drive does not report it
+  double measured_effort = 0;     ///< N m or N; NaN if the drive does not report it
 
   TAKT_FIELDS(JointSample, command, reference_position, reference_velocity, measured_position,
               measured_velocity, goal, measured_effort)

@@ -63,12 +63,37 @@ struct SampleRecord {
 /// One record. Its spans and texts are valid until the next call of next().
 using Record = std::variant<CycleRecord, GoalEvent, BusRecord, LoopTotals, MarkRecord, SampleRecord>;
 
+/// A part of the file that could not be read. The records before and behind it are there.
+struct LostPart {
+  SetupError reason;                        ///< with its byte
+  std::uint64_t size = 0;                   ///< bytes of the file
+  std::size_t chunk = 0;                    ///< the number of the chunk, from 1; 0: no chunk
+  std::optional<std::uint64_t> messages{};  ///< as the chunk's index tells
+  std::optional<Time> from{};               ///< the chunk's first and last time
+  std::optional<Time> until{};
+
+  /// In words, for people. The times count from `start`.
+  [[nodiscard]] std::string text(Time start) const;
+};
+
+/// Messages of another program's topic that are not among the records, or only in part.
+struct LeftOut {
+  std::string topic;
+  std::string reason;
+  std::uint64_t messages = 0;
+
+  /// In words, for people.
+  [[nodiscard]] std::string text() const;
+};
+
 /// How a file is read.
 struct ReaderOptions {
   /// Those that chunks may have. They must outlive the reader.
   std::vector<Compression*> compressions{};
   /// The topic of a file that is not takt's; empty: the first with joint states.
   std::string topic{};
+  /// Whether to pass over damaged parts of the file, which lost() then tells; otherwise damage is an error.
+  bool pass_over_damage = false;
 };
 
 /// Reads one recording. One thread at a time may use it.
@@ -90,18 +115,22 @@ class Reader {
   /// Whether takt wrote the recording.
   [[nodiscard]] bool is_own() const noexcept;
 
-  /// The next record, or nullptr at the end. Skips topics of takt that this version does not know. After an
-  /// error, each further call returns the same error. Errors: read_failed, record_too_long, record_too_short,
-  /// time_out_of_range, time_not_rising, data_after_end, checksum_mismatch, unsupported_compression,
-  /// bad_chunk, unknown_channel, definition_changed, bad_message, other_schema.
+  /// The next record, or nullptr at the end. Skips topics of takt that this version does not know. Those of
+  /// another program's file come in the order of their times. After an error, each further call returns the
+  /// same error. Errors: read_failed, time_out_of_range, time_not_rising, data_after_end, bad_message,
+  /// other_schema. Without pass_over_damage, or if no message could be read, also record_too_long,
+  /// record_too_short, checksum_mismatch, unsupported_compression, bad_chunk, unknown_channel,
+  /// definition_changed.
   [[nodiscard]] SetupResult<const Record*> next();
 
   /// At the end: whether the file stops before its end.
   [[nodiscard]] bool truncated() const noexcept;
   /// The totals, at the end of a complete recording of takt that no other file continues; otherwise empty.
   [[nodiscard]] std::optional<EndTotals> totals() const;
-  /// Messages of another file that were left out, because they are not later than the one before.
-  [[nodiscard]] std::uint64_t left_out() const noexcept;
+  /// With pass_over_damage: the parts of the file that could not be read so far.
+  [[nodiscard]] std::vector<LostPart> lost() const;
+  /// At the end: messages of another program's file that were left out, by reason.
+  [[nodiscard]] std::vector<LeftOut> left_out() const;
   /// Bytes read so far, up to the end of the last record of the file.
   [[nodiscard]] std::uint64_t position() const noexcept;
 
