@@ -1,6 +1,8 @@
 # takt::<room> for each folder of include/takt: takt::can, takt::trajectory, ... A program that names rooms says what it uses,
 # and stays right if a room gets a library of its own. A room that is headers only brings takt::core. The others lie in one
-# library, takt::takt, because an archive gives a program only the objects that it needs.
+# library, takt::takt, because an archive gives a program only the objects that it needs. Where that library is not built, the rooms of
+# floors 1 and 2 bring the headers.
+set(takt_header_rooms can control core mobile shm trajectory vehicle)
 file(GLOB takt_rooms RELATIVE ${PROJECT_SOURCE_DIR}/include/takt CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/takt/*)
 set(takt_room_targets_core "")
 set(takt_room_targets_takt "")
@@ -13,7 +15,10 @@ foreach(room IN LISTS takt_rooms)
     set(library takt)
   endif()
   if(NOT TARGET takt::${library})
-    continue()
+    if(NOT room IN_LIST takt_header_rooms)
+      continue()
+    endif()
+    set(library core)
   endif()
   add_library(takt_room_${room} INTERFACE)
   add_library(takt::${room} ALIAS takt_room_${room})
