@@ -1,5 +1,5 @@
-// A report tells what was measured, and nothing else: of joints that no goal moved, of files of other
-// programs, of damaged files, and of stops.
+// A report tells what was measured, and nothing else. This holds for joints that no goal moved, files of
+// other programs, damaged files, and stops.
 #include <doctest/doctest.h>
 
 #include <cmath>
