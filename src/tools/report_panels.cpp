@@ -70,10 +70,6 @@ void add_others(std::vector<TimePanel>& panels, const JointCurves& other) {
       {"other_error", &other.reference_error, "other recording", 1.1, other_colour});
 }
 
-}  // namespace
-
-namespace {
-
 std::vector<TimePanel> all_panels_of(const ReportData& data, std::size_t joint, const JointCurves& curves) {
   const bool show_command = data.whole.joints[joint].command_gap > visible_gap;
   const Unit& unit = data.unit(joint);

@@ -20,7 +20,7 @@ std::string shortened(const std::string& name, std::size_t most) {
 /// The time since a drive's last answer, ms; "-": none yet, or an older server.
 std::string age_of(const motion::StateReply& state, std::size_t joint) {
   if (state.age_ms.empty() || state.age_ms[joint] < 0) return "-";
-  return fmt::format("{:.1f}", state.age_ms[joint]);
+  return fmt::format("{:.{}f}", state.age_ms[joint], state.age_ms[joint] < 99.95 ? 1 : 0);
 }
 
 }  // namespace
@@ -48,26 +48,26 @@ std::string state_table(const motion::StateReply& state, std::string_view robot,
   }
   text += '\n';
   constexpr std::size_t least_width = 8;
-  constexpr std::size_t other_columns = 4 * (2 + 9) + (2 + 6) + (2 + 5) + (2 + 7);
+  constexpr std::size_t other_columns = 4 * (2 + 9) + (2 + 4) + (2 + 5) + (2 + 7);
   const std::size_t most_width = std::max(columns - std::min(columns, other_columns), least_width);
   std::size_t width = least_width;
   for (const std::string& name : state.joint_names) width = std::max(width, name.size());
   for (const motion::MimicReply& mimic : state.mimics) width = std::max(width, mimic.joint.size());
   width = std::min(width, most_width);
-  fmt::format_to(out, "{:<{}}  {:>9}  {:>9}  {:>9}  {:>9}  {:>6}  {:>5}  {}\n", "joint", width, "reference",
+  fmt::format_to(out, "{:<{}}  {:>9}  {:>9}  {:>9}  {:>9}  {:>4}  {:>5}  {}\n", "joint", width, "reference",
                  "measured", "error", "velocity", "age", "goal", "drive");
   for (std::size_t i = 0; i < state.joint_names.size(); ++i) {
     const std::string goal = state.goal[i] == 0 ? "-" : std::to_string(state.goal[i]);
-    fmt::format_to(out, "{:<{}}  {:>9.5f}  {:>9.5f}  {:>9.5f}  {:>9.5f}  {:>6}  {:>5}  {}\n",
+    fmt::format_to(out, "{:<{}}  {:>9.5f}  {:>9.5f}  {:>9.5f}  {:>9.5f}  {:>4}  {:>5}  {}\n",
                    shortened(state.joint_names[i], width), width, state.reference[i], state.measured[i],
                    state.reference[i] - state.measured[i], state.measured_velocity[i], age_of(state, i), goal,
                    state.drive[i]);
   }
   for (const motion::MimicReply& mimic : state.mimics)
-    fmt::format_to(out, "{:<{}}  {:>9}  {:>9.5f}  {:>9}  {:>9.5f}  {:>6}  {:>5}  follows\n",
+    fmt::format_to(out, "{:<{}}  {:>9}  {:>9.5f}  {:>9}  {:>9.5f}  {:>4}  {:>5}  follows\n",
                    shortened(mimic.joint, width), width, "-", mimic.measured, "-", mimic.measured_velocity,
                    "-", "-");
-  fmt::format_to(out, "(rad, rad/s; m, m/s for linear joints; age: ms since the drive's last answer)\n");
+  fmt::format_to(out, "(rad, rad/s; m, m/s for linear joints) (age: ms since the drive's last answer)\n");
   for (const motion::FaultReply& fault : state.faults)
     fmt::format_to(out, "fault  {}: {:#x}, {}\n", fault.joint, fault.code, fault.message);
   for (const motion::GoalStatus& goal : state.goals)

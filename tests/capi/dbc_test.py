@@ -83,7 +83,7 @@ class StatesTest(unittest.TestCase):
         self.assertEqual(self.read(b"\0\1\2", 1), (OK, [(VALUE, 0, ""), (VALUE, 1, ""), (CUT_OFF, 0, "")]))
         nothing = [(0, 0, None)] * 3
         self.assertEqual(self.read(b"\0\1\2"), (WRONG_LENGTH, nothing))
-        self.assertEqual(self.read(b"\1\1\2\3"), (UNKNOWN_SELECTOR, nothing))
+        self.assertEqual(self.read(b"\1\1\2\3"), (OK, [(VALUE, 1, ""), (VALUE, 1, ""), (NOT_SELECTED, 0, "")]))
         self.assertEqual(self.read(b"\0\1\2\3", 0, 2)[0], WRONG_COUNT)
         self.assertEqual(takt.takt_dbc_read(self.dbc, 0, None, 0, 0, None, 0), NULL_POINTER)
 
@@ -214,7 +214,9 @@ class DbcTest(unittest.TestCase):
         result, values = self.decode("Paged", b"\x01\xfe\xff", 3)
         self.assertEqual((result, values[0], values[2]), (OK, 1, -2))
         self.assertTrue(math.isnan(values[1]))
-        self.assertEqual(self.decode("Paged", b"\x02\0\0", 3), (UNKNOWN_SELECTOR, [7, 7, 7]))
+        result, values = self.decode("Paged", b"\x02\0\0", 3)  # a selector without signals
+        self.assertEqual((result, values[0]), (OK, 2))
+        self.assertTrue(math.isnan(values[1]) and math.isnan(values[2]))
         self.assertEqual(self.encode("Paged", [1, math.nan, -2], size=3), (OK, b"\x01\xfe\xff"))
 
     def test_what_j1939_says_instead_of_a_value_is_none(self):

@@ -269,7 +269,7 @@ class Screens(unittest.TestCase):
                 file.write(description)
             with running(description=path) as (_, port):
                 screen = self.check_screens(self.start("top", "--port", str(port)), 80, 24)
-                self.assertEqual([line.split()[0][-3:] for line in screen if line.startswith("left_hand")], ["t_1", "t_2"])
+                self.assertEqual([line.split()[0][-3:] for line in screen if line.startswith("left_h")], ["t_1", "t_2"])
                 screen = self.check_screens(self.start("top", "--port", str(port), rows=9), 80, 9)
                 self.assertRegex(screen[-1], r"^\(5 more lines\) ")
                 self.assertIn("left_hand_little_finger_flexion_joint_1", takt("state", "--port", port).stdout)

@@ -117,7 +117,7 @@ TAKT_API int32_t takt_dbc_find_signal(const takt_dbc* dbc, size_t message, const
 
 /* Decodes the physical values of all signals of a frame. `values` holds `count` numbers, at least one for
  * each signal. A value is NaN if the signal is not selected, or if J1939 marks it as error or not available.
- * Errors: TAKT_ERROR_CAN_WRONG_COUNT; _WRONG_LENGTH (fewer bytes than the message has); _UNKNOWN_SELECTOR;
+ * Errors: TAKT_ERROR_CAN_WRONG_COUNT; _WRONG_LENGTH (fewer bytes than the message has);
  * TAKT_ERROR_CAPI_BAD_ARGUMENT. Real-time safe. */
 TAKT_API int32_t takt_dbc_decode(const takt_dbc* dbc, size_t message, const uint8_t* data, size_t bytes,
                                  double* values, size_t count);
@@ -148,8 +148,8 @@ TAKT_API int32_t takt_dbc_explain(const takt_dbc* dbc, size_t message, const dou
  * `bytes` bytes, at least the message's length. Values that the selectors do not select are ignored. NaN
  * encodes J1939's "not available". A labelled number outside the range, such as "error", is sent only for its
  * exact value (takt_dbc_value_of()). `overflow` is a takt_overflow. Errors: those of takt_dbc_decode();
- * TAKT_ERROR_CAN_NOT_FINITE; _OUT_OF_RANGE; _BAD_LAYOUT (a signal does not lie within the message). Real-time
- * safe. */
+ * TAKT_ERROR_CAN_UNKNOWN_SELECTOR (a number that selects nothing); _NOT_FINITE; _OUT_OF_RANGE; _BAD_LAYOUT (a
+ * signal does not lie within the message). Real-time safe. */
 TAKT_API int32_t takt_dbc_encode(const takt_dbc* dbc, size_t message, const double* values, size_t count,
                                  int32_t overflow, uint8_t* data, size_t bytes);
 

@@ -27,10 +27,10 @@ typedef struct takt_joint_sample {
   double command;            /* rad: reference of the goal, before any limiter */
   double reference_position; /* rad: sent to the drive */
   double reference_velocity; /* rad/s */
-  double measured_position;  /* rad */
-  double measured_velocity;  /* rad/s */
+  double measured_position;  /* rad; NaN before the drive was heard */
+  double measured_velocity;  /* rad/s; NaN likewise */
   uint64_t goal;             /* the goal that owns the joint; 0: none */
-  double measured_effort;    /* N m or N */
+  double measured_effort;    /* N m or N; NaN if the drive does not report it */
 } takt_joint_sample;
 
 /* ---- writing ---- */
