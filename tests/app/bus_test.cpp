@@ -7,12 +7,12 @@
 #include <sys/syscall.h>
 
 #include <array>
-#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "app/slcan_adapter.hpp"
+#include "support/eventually.hpp"
 #include "support/random.hpp"
 #include "support/rt_guard.hpp"
 #include "takt/platform/error.hpp"
@@ -27,15 +27,6 @@ using robot::BusLink;
 namespace {
 
 using Kind = BusAddress::Kind;
-
-/// Waits at most 20 s, since the machine may be slow.
-bool eventually(const std::function<bool()>& condition) {
-  for (int i = 0; i < 4000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(5ms);
-  }
-  return false;
-}
 
 std::unique_ptr<robot::CanPort> open_slcan(const SlcanAdapter& adapter, const BusRequest& request = {},
                                            bool silent = false) {

@@ -8,8 +8,11 @@
 #include <atomic>
 #include <thread>
 
+#include "support/eventually.hpp"
+
 using namespace takt;
 using namespace takt::app;
+using takt::test::eventually;
 using namespace std::chrono_literals;
 
 namespace {
@@ -87,7 +90,7 @@ TEST_CASE("a controller that is off the bus is distinguished from a link that is
   (*port)->receive(frames);
   CHECK((*port)->link() == robot::BusLink::off);
   for (int i = 0; i < 5; ++i) (*port)->receive(frames);
-  for (int i = 0; i < 10'000 && (*port)->link() != robot::BusLink::off; ++i) std::this_thread::sleep_for(1ms);
+  CHECK(eventually([&] { return (*port)->link() == robot::BusLink::off; }));
   CHECK(asked);
   CHECK((*port)->link() == robot::BusLink::off);
   CHECK((*port)->send(std::array{can::Frame{}}) == 0);

@@ -9,6 +9,8 @@ class Program:
 
     def __init__(self, log, *words, stdin=subprocess.PIPE, stdout=subprocess.PIPE):
         self.log = log
+        if log is not None and os.path.exists(log):
+            os.remove(log)  # rows of a program before this one
         self.process = subprocess.Popen(words, stdin=stdin, stdout=stdout, stderr=subprocess.STDOUT, text=True)
 
     def type(self, text):

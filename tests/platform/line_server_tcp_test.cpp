@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/eventually.hpp"
 #include "takt/platform/tcp_stream.hpp"
 
 namespace {
@@ -27,6 +28,7 @@ using takt::Time;
 using takt::platform::LineServer;
 using takt::platform::LineServerOptions;
 using takt::platform::TcpStream;
+using takt::test::eventually;
 
 /// Echoes each line. "flood" sends a megabyte, "bye" closes, "later" is answered once `release` is set.
 class Echo {
@@ -137,15 +139,6 @@ std::string receive(int descriptor, std::size_t count) {
   std::string text;
   for (char c = 0; text.size() < count && ::recv(descriptor, &c, 1, 0) == 1;) text += c;
   return text;
-}
-
-template <class Condition>
-bool eventually(Condition&& condition) {
-  for (int i = 0; i < 500; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(10ms);
-  }
-  return false;
 }
 
 TEST_CASE("lines come back, however they are cut") {

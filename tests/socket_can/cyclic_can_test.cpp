@@ -36,7 +36,7 @@ std::vector<int> values(const std::vector<Frame>& frames) {
 /// Returns the next event; a default one if none comes.
 CyclicEvent next_event(CyclicCan& cyclic) {
   std::array<CyclicEvent, 1> event{};
-  for (int i = 0; i < 3000 && cyclic.receive(event) == 0; ++i) std::this_thread::sleep_for(10ms);
+  static_cast<void>(eventually([&] { return cyclic.receive(event) > 0; }));
   return event[0];
 }
 

@@ -4,8 +4,6 @@
 #include <linux/can/error.h>
 #include <sys/syscall.h>
 
-#include <functional>
-
 #include "socket_can/rig.hpp"
 #include "support/rt_guard.hpp"
 #include "takt/app/bus.hpp"
@@ -31,15 +29,6 @@ std::string refusal(const std::string& interface, Errc code, const app::BusReque
   REQUIRE_FALSE(port.has_value());
   CHECK(port.error().error == code);
   return port.error().message;
-}
-
-/// Waits at most 20 s, because the machine is emulated.
-bool eventually(const std::function<bool()>& condition) {
-  for (int i = 0; i < 4000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(5ms);
-  }
-  return false;
 }
 
 can::Frame frame_of(std::uint32_t id) {

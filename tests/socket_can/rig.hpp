@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/eventually.hpp"
 #include "takt/platform/socket_can_bus.hpp"
 #include "takt/platform/steady_clock.hpp"
 
@@ -111,9 +112,7 @@ class Listener {
   explicit Listener(const std::string& command) {
     const int before = listeners();
     pipe_ = ::popen(command.c_str(), "r");
-    for (int i = 0; i < 3000 && listeners() == before; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
+    REQUIRE(eventually([&] { return listeners() != before; }));
   }
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;

@@ -88,7 +88,7 @@ TEST_CASE("frames cross a serial line to the kernel's slcan and back" NEEDS_CAN)
 
     REQUIRE(theirs.send({&frame, 1}) == 1);
     std::array<can::Frame, 1> back;
-    for (int i = 0; i < 2000 && ours.receive(back) == 0; ++i) std::this_thread::sleep_for(1ms);
+    REQUIRE(eventually([&] { return ours.receive(back) > 0; }));
     CHECK(without_stamp(back[0]) == frame);
   }
   CHECK(ours.counters() == can::SlcanCounters{.sent = 100, .received = 100});

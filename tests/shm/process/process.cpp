@@ -54,14 +54,4 @@ void Patience::lost() {
   if (++tries_ % 2048 == 0) sched_yield();
 }
 
-bool eventually(const std::function<bool()>& condition) {
-  constexpr auto hang = std::chrono::seconds(60);
-  const auto start = std::chrono::steady_clock::now();
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() - start > hang) return false;
-    sleep_for(std::chrono::microseconds(50));
-  }
-  return true;
-}
-
 }  // namespace takt::test

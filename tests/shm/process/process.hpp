@@ -6,10 +6,10 @@
 
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <new>
 
 #include "support/children.hpp"
+#include "support/eventually.hpp"
 
 namespace takt::test {
 
@@ -61,8 +61,5 @@ class Patience {
  private:
   int tries_ = 0;
 };
-
-/// Waits until `condition()` is true. Returns false after a time that only a hang explains.
-[[nodiscard]] bool eventually(const std::function<bool()>& condition);
 
 }  // namespace takt::test
