@@ -8,7 +8,7 @@
 #     --cases  runs each random test of the trajectories on N cases (searches on fewer); ROOM=control or the like takes another
 #              room. Further arguments are the test program's, such as -tc='extrema*'
 # ROOM=can tests/run.sh builds and runs the tests of one room only. It installs and links only what that room needs.
-# The whole takes about 15 minutes the first time on two quiet cores; build/ then keeps what was compiled.
+# The whole takes about 20 minutes the first time on two quiet cores; build/ then keeps what was compiled.
 # Each run takes a new seed for its random tests and prints it; SEED=N repeats a run.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -101,7 +101,7 @@ if [ -n "${ROOM:-}" ]; then
   exec ctest --test-dir "build/$preset" --output-on-failure -R "^$ROOM\$" "$@"
 fi
 
-build "about 12 minutes"
+build "about 14 minutes"
 # The thread sanitizer of this compiler needs the old layout of the address space.
 quiet_layout=()
 if [ "$preset" = tsan ] && setarch -R true 2>/dev/null; then quiet_layout=(setarch -R); fi

@@ -16,14 +16,15 @@ namespace {
 using namespace std::chrono_literals;
 namespace slcan = can::slcan;
 
-/// Timeout of an adapter's first answer: many times the delay of USB and firmware, also if this computer
-/// pauses meanwhile.
+/// Timeout of an adapter's answer: many times the delay of USB and firmware, also if this computer pauses
+/// meanwhile.
 constexpr Duration answer_timeout = 2s;
 /// After this silence an adapter has sent everything; FTDI's chips hold bytes for 16 ms.
 constexpr Duration quiet = 50ms;
 /// An adapter with a closed channel is silent by then.
 constexpr Duration noise_patience = 500ms;
-/// Timeout of the answer to one command. Some firmwares confirm nothing, so no answer is not an error.
+/// Timeout of the answer to a command of an adapter that confirmed none. Some firmwares confirm nothing, so
+/// no answer is then no error.
 constexpr Duration command_patience = 500ms;
 
 std::span<const std::uint8_t> bytes_of(std::string_view text) {
@@ -62,13 +63,19 @@ class Conversation {
   bool becomes_quiet() {
     constexpr int spans = 10;
     const Time deadline = clock_.now() + noise_patience;
+    std::uint8_t before = 0;
     for (int silent = 0; silent < spans;) {
-      const bool came = next_byte(clock_.now() + quiet / spans).has_value();
+      const auto came = next_byte(clock_.now() + quiet / spans);
       silent = came ? 0 : silent + 1;
-      if (came && clock_.now() >= deadline) return false;
+      if (!came) continue;
+      confirms_ |= *came == slcan::refusal || (*came == slcan::end_of_line && before == slcan::end_of_line);
+      before = *came;
+      if (clock_.now() >= deadline) return false;
     }
     return true;
   }
+  /// Whether becomes_quiet() skipped an answer to a command.
+  [[nodiscard]] bool confirms() const noexcept { return confirms_; }
 
  private:
   std::optional<std::uint8_t> next_byte(Time deadline) noexcept {
@@ -84,6 +91,7 @@ class Conversation {
 
   platform::SerialLine& line_;
   platform::SteadyClock clock_;
+  bool confirms_ = false;
 };
 
 /// Closes the adapter's channel and asks for its version. Returns whether an adapter answered, or may be one
@@ -113,7 +121,10 @@ SetupResult<void> start_adapter(platform::SerialLine& line, const BusAddress& ad
   for (const std::string_view command : {bit_rate.text(), slcan::open_channel}) {
     if (!adapter.say(command))
       return failed(Errc::no_adapter, "the adapter takes no command; plug it in again");
-    if (adapter.answer(command_patience) == Answer::refused) {
+    const Answer answer = adapter.answer(adapter.confirms() ? answer_timeout : command_patience);
+    if (answer == Answer::none && adapter.confirms())
+      return failed(Errc::no_adapter, "the adapter stopped answering; plug it in again");
+    if (answer == Answer::refused) {
       return failed(Errc::adapter_refuses, fmt::format("the adapter refuses the command {}; plug it in again",
                                                        command.substr(0, command.size() - 1)));
     }

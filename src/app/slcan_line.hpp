@@ -18,7 +18,7 @@ namespace takt::app {
 class SlcanLine {
  public:
   /// Opens the line, waits for an answer of the adapter, sets its bit rate and opens its channel; this takes
-  /// up to 4 s. Errors: bad_bit_rate, no_fd_adapter, no_adapter, adapter_refuses, and those of
+  /// up to 7 s. Errors: bad_bit_rate, no_fd_adapter, no_adapter, adapter_refuses, and those of
   /// platform::SerialLine::open().
   static SetupResult<std::unique_ptr<SlcanLine>> open(const BusAddress& address, const BusRequest& request);
   /// Closes the adapter's channel, so that it acknowledges no frames without a program.

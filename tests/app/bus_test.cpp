@@ -165,6 +165,13 @@ TEST_CASE("an adapter that refuses its bit rate or its channel is refused") {
         std::string::npos);
 }
 
+TEST_CASE("an adapter that confirms commands is waited for, and so is its late refusal") {
+  const SlcanAdapter late({.refuses = "S", .pause = 700ms});
+  refusal(Errc::adapter_refuses, {Kind::slcan, late.path});
+  const SlcanAdapter mute({.refuses = "O", .pause = 2500ms});
+  CHECK(refusal(Errc::no_adapter, {Kind::slcan, mute.path}).find("stopped answering") != std::string::npos);
+}
+
 // ---- Ports
 
 TEST_CASE("an adapter of any firmware is set up, carries frames, and is closed in the end") {

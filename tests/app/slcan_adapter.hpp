@@ -21,12 +21,13 @@ namespace takt::test {
 /// The behaviour of an adapter.
 struct Firmware {
   bool confirms = true;  ///< a CR or a BEL for each command; false: as some makers', which answer only V
-  std::string version = "V1013";  ///< the answer to V; empty: BEL
-  std::string refuses{};          ///< first letters of the commands that it refuses
-  bool is_silent = false;         ///< answers nothing
-  std::string noise{};            ///< sent before each answer
-  bool repeats = false;           ///< an empty line repeats the last one, as with CANables
-  bool is_alone = false;          ///< without acknowledges: it refuses each frame
+  std::string version = "V1013";       ///< the answer to V; empty: BEL
+  std::string refuses{};               ///< first letters of the commands that it refuses
+  bool is_silent = false;              ///< answers nothing
+  std::string noise{};                 ///< sent before each answer
+  bool repeats = false;                ///< an empty line repeats the last one, as with CANables
+  bool is_alone = false;               ///< without acknowledges: it refuses each frame
+  std::chrono::milliseconds pause{0};  ///< before it refuses a command of `refuses`
 };
 
 class SlcanAdapter {
@@ -112,8 +113,9 @@ class SlcanAdapter {
   std::string answer(const std::string& line) {
     const char command = line.empty() ? '\0' : line[0];
     if (command == 'V' && !firmware_.version.empty()) return firmware_.version + "\r";
-    const bool refused = command == 'V' || (command == 'C' && !is_open_) ||
-                         (command != '\0' && firmware_.refuses.find(command) != std::string::npos);
+    const bool is_named = command != '\0' && firmware_.refuses.find(command) != std::string::npos;
+    if (is_named) std::this_thread::sleep_for(firmware_.pause);
+    const bool refused = command == 'V' || (command == 'C' && !is_open_) || is_named;
     if (!refused && (command == 'O' || command == 'C')) is_open_ = command == 'O';
     if (!firmware_.confirms) return "";
     return refused ? "\a" : "\r";

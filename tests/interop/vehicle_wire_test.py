@@ -79,13 +79,19 @@ class Wire(unittest.TestCase):
     def get_going(self):
         """Repeats the command until the vehicle drives."""
         for _ in range(10):
-            self.driver.wait_until(lambda row: row["state"] != "starting", "the vehicle starts up")
+            self.driver.wait_until(lambda row: self.may_go_on() and row["state"] != "starting", "the vehicle starts up")
             self.driver.type("wwww")
             row = self.driver.wait_until(lambda row: row["state"] == "stopped" or row["speed"] > 0.5, "the vehicle drives")
             if row["state"] != "stopped":
                 return
             self.recover()
         self.fail("the vehicle does not get going")
+
+    def may_go_on(self):
+        """Lets a vehicle go on that halted, as when the driver before was not heard for a while."""
+        if [row["state"] for row in self.vehicle.rows()[-1:]] == ["halted"]:
+            self.vehicle.type("recover\n")
+        return True
 
     def recover(self):
         self.vehicle.type("recover\n")

@@ -1,14 +1,11 @@
-// The server plans long motions beside its other work, one in a poll or on another thread. Meanwhile it
+// The server plans long motions beside its other work, one in a poll or elsewhere. Meanwhile it
 // answers everybody, and stops recall what waits to be planned.
 #include <doctest/doctest.h>
 
 #include <chrono>
-#include <functional>
 #include <string>
-#include <thread>
 
 #include "motion/planning_bench.hpp"
-#include "takt/platform/worker.hpp"
 
 namespace {
 
@@ -90,37 +87,6 @@ TEST_CASE("while a motion is planned elsewhere the server answers everybody") {
   bench.poll();
   CHECK(bench.taken() == nullptr);  // the stop overtook it
   CHECK(bench.said(1)[0]["rejected"]["reason"] == "recalled");
-}
-
-TEST_CASE("a worker thread plans while clients come, ask and go") {
-  takt::platform::Worker worker;
-  ServerOptions options;
-  options.executor = std::ref(worker);
-  options.plan_at_once = 0;
-  options.read_at_once = 1000;
-  Bench bench(arm6(), options);
-  std::size_t begun = 0;
-  const auto play_loop = [&] {
-    while (Request* request = bench.taken()) {
-      begun += request->kind == RequestKind::trajectory;
-      bench.emit(GoalState::preempted, request->goal, request);
-    }
-  };
-  for (ClientId client = 1; client <= 20; ++client) {
-    bench.connect(client);
-    bench.ask(client, long_trajectory({{"on_disconnect", "continue"}}));
-    bench.ask(client, move_elbow);
-    if (client % 3 == 0) bench.ask(client, R"({"cancel":{}})");
-    if (client % 2 == 0) bench.server.disconnected(client, bench.now);
-    play_loop();
-  }
-  while (bench.poll() < Duration(10ms)) {
-    play_loop();
-    std::this_thread::yield();
-  }
-  CHECK(begun >= 2);  // only the last client's disconnection recalls those of the last two
-  CHECK(bench.server.goals() == 0);
-  CHECK(bench.server.borrowed() == 0);
 }
 
 TEST_CASE("a plan that comes back when its server has gone does no harm") {

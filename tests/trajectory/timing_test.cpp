@@ -130,8 +130,8 @@ TEST_CASE("they are nearly the shortest that brute force finds") {
       sum += ratio;
     }
     CAPTURE(static_cast<int>(mode));
-    CHECK(worst <= (mode == Through::stop ? 1 + 1e-6 : 1.15));
-    CHECK(sum / static_cast<double>(count) <= 1.03);
+    CHECK(worst <= (mode == Through::stop ? 1 + 1e-6 : 1.12));
+    CHECK(sum / static_cast<double>(count) <= 1.02);
   }
 }
 
