@@ -14,7 +14,7 @@ install_missing "${build_packages[@]}" gnuplot-nox rt-tests util-linux
 demo=build/demo
 # Without the benchmarks, which need more packages; bench/run.sh enables them again.
 with_progress "configuring" build/release.configure.log cmake --preset release -DTAKT_BUILD_BENCH=OFF
-with_progress "building the program takt and the examples, the first time: about six minutes on two cores" build/release.build.log \
+with_progress "building the program takt and the examples, the first time: about ten minutes on two cores" build/release.build.log \
   cmake --build --preset release --target takt_tool takt_examples
 takt=build/release/bin/takt
 experiment=build/release/examples/paper_experiment

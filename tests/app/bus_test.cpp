@@ -168,7 +168,7 @@ TEST_CASE("an adapter that refuses its bit rate or its channel is refused") {
 TEST_CASE("an adapter that confirms commands is waited for, and so is its late refusal") {
   const SlcanAdapter late({.refuses = "S", .pause = 700ms});
   refusal(Errc::adapter_refuses, {Kind::slcan, late.path});
-  const SlcanAdapter mute({.refuses = "O", .pause = 2500ms});
+  const SlcanAdapter mute({.refuses = "O", .pause = 4s});
   CHECK(refusal(Errc::no_adapter, {Kind::slcan, mute.path}).find("stopped answering") != std::string::npos);
 }
 

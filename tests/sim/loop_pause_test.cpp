@@ -91,6 +91,7 @@ TEST_CASE("a pause in the middle of a move is no lash, whatever the drives do me
     // Longer ones switch MIT-mode drives off.
     if (protocol == "mit") missed = std::min(missed, std::uint64_t{description.overrun_limit});
     Simulated world(description);
+    Simulated twin(description);  // whose loop is never away
     PausedRobot& robot = world.robot;
     std::vector<double> distances;
     std::vector<double> aims;
@@ -102,14 +103,18 @@ TEST_CASE("a pause in the middle of a move is no lash, whatever the drives do me
       distances.push_back(test::uniform(random, 0.3, 0.8) * (up > down ? up : -down));
       aims.push_back(from + distances.back());
     }
-    robot.move(distances, test::uniform(random, 0, 2));
+    const double least = test::uniform(random, 0, 2);
+    robot.move(distances, least);
+    twin.robot.move(distances, least);
+    for (int i = 0; i < 8000 && twin.robot.is_moving(); ++i) twin.robot.cycle();
+    const double undisturbed = twin.acceleration();
     const double begin = test::uniform(random, 0.1, 0.9) * robot.duration();
     CAPTURE(protocol);
     CAPTURE(missed);
     CAPTURE(begin / robot.duration());
     CAPTURE(k);
     for (double t = 0; t < begin; t += period) robot.cycle();
-    const double undisturbed = world.acceleration();
+    (void)world.acceleration();
     robot.cycle(missed);
     robot.cycle();
     robot.cycle();
@@ -121,7 +126,7 @@ TEST_CASE("a pause in the middle of a move is no lash, whatever the drives do me
     CHECK(references.velocity < 1.001);
     CHECK(references.acceleration < 1.001);
     CHECK(references.jerk < 1.001);
-    CHECK(world.acceleration() < std::max({1.5 * by_itself, 1.5 * undisturbed, 3.0}));
+    CHECK(world.acceleration() < 1.5 * std::max({by_itself, undisturbed, 1.0}));
     if (protocol == "servo") CHECK(by_itself < 3);
     const bool may_go_on = missed <= description.overrun_limit;
     CHECK(robot.last.state == (may_go_on ? motion::GoalState::succeeded : motion::GoalState::aborted));
