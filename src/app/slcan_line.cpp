@@ -16,8 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace slcan = can::slcan;
 
-/// Timeout of an adapter's answer: many times the delay of USB and firmware, also if this computer pauses
-/// meanwhile.
+/// Timeout of an adapter's answer: many times the delay of USB and firmware.
 constexpr Duration answer_timeout = 2s;
 /// After this silence an adapter has sent everything; FTDI's chips hold bytes for 16 ms.
 constexpr Duration quiet = 50ms;
@@ -35,7 +34,8 @@ std::span<const std::uint8_t> bytes_of(std::string_view text) {
 enum class Answer { none, confirmed, refused };
 
 /// Sends commands to an adapter and receives its answers. Reads byte by byte, so that no byte of a frame
-/// behind an answer is lost.
+/// behind an answer is lost. Waits in short spans, because a pause of this computer is no silence of the
+/// line.
 class Conversation {
  public:
   explicit Conversation(platform::SerialLine& line) noexcept : line_(line) {}
@@ -45,9 +45,10 @@ class Conversation {
   /// Waits for one answer: a BEL, or any line of printable text. CANables confirm nothing, and answer V with
   /// the name of their firmware.
   Answer answer(Duration limit) {
-    const Time deadline = clock_.now() + limit;
     bool is_text = true;
-    while (const auto byte = next_byte(deadline)) {
+    for (Duration waited{0}; waited < limit && line_.status();) {
+      const auto byte = next_byte(waited);
+      if (!byte) continue;
       if (*byte == slcan::refusal) return Answer::refused;
       if (*byte == slcan::end_of_line) {
         if (std::exchange(is_text, true)) return Answer::confirmed;
@@ -58,19 +59,17 @@ class Conversation {
     return Answer::none;
   }
 
-  /// Skips what arrives until the line is quiet. Returns false if it does not become quiet. It waits in short
-  /// spans, because a pause of this computer is no silence of the line.
+  /// Skips what arrives until the line is quiet. Returns false if it does not become quiet.
   bool becomes_quiet() {
-    constexpr int spans = 10;
-    const Time deadline = clock_.now() + noise_patience;
     std::uint8_t before = 0;
-    for (int silent = 0; silent < spans;) {
-      const auto came = next_byte(clock_.now() + quiet / spans);
+    Duration waited{0};
+    for (int silent = 0; silent < quiet / span;) {
+      const auto came = next_byte(waited);
       silent = came ? 0 : silent + 1;
       if (!came) continue;
       confirms_ |= *came == slcan::refusal || (*came == slcan::end_of_line && before == slcan::end_of_line);
       before = *came;
-      if (clock_.now() >= deadline) return false;
+      if (waited >= noise_patience) return false;
     }
     return true;
   }
@@ -78,15 +77,20 @@ class Conversation {
   [[nodiscard]] bool confirms() const noexcept { return confirms_; }
 
  private:
-  std::optional<std::uint8_t> next_byte(Time deadline) noexcept {
+  static constexpr std::chrono::milliseconds span{5};
+
+  /// Waits for a byte, for one span. The wait counts for no more than that, also if this computer pauses.
+  std::optional<std::uint8_t> next_byte(Duration& waited) noexcept {
+    const Time begin = clock_.now();
     std::uint8_t byte = 0;
-    for (;;) {
-      const Duration left = deadline - clock_.now();
-      if (left <= Duration(0) || !line_.status()) return std::nullopt;
-      if (line_.read({&byte, 1}) == 1) return byte;
+    bool came = line_.read({&byte, 1}) == 1;
+    if (!came) {
       pollfd entry{line_.descriptor(), POLLIN, 0};
-      ::poll(&entry, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count()));
+      ::poll(&entry, 1, static_cast<int>(span.count()));
+      came = line_.read({&byte, 1}) == 1;
     }
+    waited += std::min<Duration>(clock_.now() - begin, span);
+    return came ? std::optional(byte) : std::nullopt;
   }
 
   platform::SerialLine& line_;
