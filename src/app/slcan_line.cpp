@@ -63,10 +63,10 @@ class Conversation {
   bool becomes_quiet() {
     std::uint8_t before = 0;
     Duration waited{0};
-    for (int silent = 0; silent < quiet / span;) {
+    for (Duration heard{0}; waited - heard < quiet && line_.status();) {
       const auto came = next_byte(waited);
-      silent = came ? 0 : silent + 1;
       if (!came) continue;
+      heard = waited;
       confirms_ |= *came == slcan::refusal || (*came == slcan::end_of_line && before == slcan::end_of_line);
       before = *came;
       if (waited >= noise_patience) return false;

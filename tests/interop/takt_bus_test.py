@@ -115,29 +115,35 @@ class Tap:
             os.close(end)
 
 
-class LonelyAdapter:
-    """An slcan adapter on a pseudo terminal, alone on its bus: nobody acknowledges, so it refuses every frame."""
+class Adapter:
+    """An slcan adapter on a pseudo terminal. `answer` gives the bytes that it answers to a line."""
 
-    def __init__(self):
+    def __init__(self, answer):
         self.master, self.slave = pty.openpty()
         tty.setraw(self.slave)
         self.path = os.ttyname(self.slave)
+        self.answer = answer
         self.stop_read, self.stop_write = os.pipe()
-        self.thread = threading.Thread(target=self.answer)
+        self.thread = threading.Thread(target=self.serve)
         self.thread.start()
 
-    def answer(self):
+    def serve(self):
         rest = b""
         while self.stop_read not in (ready := select.select([self.master, self.stop_read], [], [])[0]):
             *lines, rest = (rest + os.read(self.master, 4096)).split(b"\r")
             for line in lines:
-                os.write(self.master, b"\a" if line[:1] in (b"t", b"r") else b"V1013\r" if line == b"V" else b"\r")
+                os.write(self.master, self.answer(line))
 
     def close(self):
         os.close(self.stop_write)
         self.thread.join()
         for end in (self.master, self.slave, self.stop_read):
             os.close(end)
+
+
+def refuses(kinds):
+    """The answers of an adapter that confirms all lines but those that begin with one of these letters."""
+    return lambda line: b"\a" if line[:1] and line[:1] in kinds else b"V1013\r" if line == b"V" else b"\r"
 
 
 def as_canable(line):
@@ -437,7 +443,7 @@ class TaktBus(unittest.TestCase):
 
     def test_a_bus_on_which_nobody_acknowledges_is_named(self):
         robot = os.path.join(SOURCE, "examples", "robots", "odrive_arm.json")
-        adapter = LonelyAdapter()
+        adapter = Adapter(refuses(b"tr"))  # as if alone on its bus
         try:
             done = takt("check", robot, "--bus", f"arm=slcan:{adapter.path}")
             self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
@@ -451,6 +457,22 @@ class TaktBus(unittest.TestCase):
                     process.send_signal(signal.SIGTERM)
                     process.communicate(timeout=60)
                     self.assertIn("nobody acknowledged", line)
+        finally:
+            adapter.close()
+
+    def test_a_pause_of_the_computer_is_no_silence_of_an_adapter(self):
+        def answer(line):
+            if line[:1] == b"S":  # the answer comes while the program stands still, for longer than it would wait
+                time.sleep(0.1)
+                process.send_signal(signal.SIGSTOP)
+                threading.Timer(2.5, process.send_signal, [signal.SIGCONT]).start()
+            return refuses(b"SO")(line)
+
+        adapter = Adapter(answer)
+        try:
+            process = subprocess.Popen([TAKT, "scan", "slcan:" + adapter.path, "--duration", "0.2"], stderr=subprocess.PIPE, text=True)
+            _, told = process.communicate(timeout=60)
+            self.assertIn("refuses the command", told)
         finally:
             adapter.close()
 

@@ -105,6 +105,7 @@ TEST_CASE("a pause in the middle of a move is no lash, whatever the drives do me
     }
     const double least = test::uniform(random, 0, 2);
     robot.move(distances, least);
+    (void)twin.acceleration();
     twin.robot.move(distances, least);
     for (int i = 0; i < 8000 && twin.robot.is_moving(); ++i) twin.robot.cycle();
     const double undisturbed = twin.acceleration();
