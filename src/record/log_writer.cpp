@@ -29,11 +29,11 @@
 namespace takt::record {
 namespace {
 
-constexpr auto between_looks = std::chrono::milliseconds(20);
+constexpr auto between_lines = std::chrono::milliseconds(20);
 constexpr std::int64_t second = 1'000'000'000;
 constexpr std::size_t most_rounds = 64;
 
-struct CloseFile {
+struct CloseUnlessStderr {
   void operator()(std::FILE* file) const noexcept {
     if (file != stderr) (void)std::fclose(file);
   }
@@ -187,7 +187,7 @@ struct LogWriter::Parts {
   std::size_t topic = 0;
 
   std::mutex mutex;
-  std::vector<std::unique_ptr<std::FILE, CloseFile>> files;
+  std::vector<std::unique_ptr<std::FILE, CloseUnlessStderr>> files;
   std::array<rt::LogRecord, 64> taken{};
   std::vector<Line> waiting;
   CdrWriter message;
@@ -236,7 +236,7 @@ void LogWriter::start() {
     std::unique_lock lock(waits);
     while (!stop.stop_requested()) {
       drain();
-      stopped.wait_for(lock, stop, between_looks, [] { return false; });
+      stopped.wait_for(lock, stop, between_lines, [] { return false; });
     }
   });
 }

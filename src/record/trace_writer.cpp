@@ -25,7 +25,7 @@
 namespace takt::record {
 namespace {
 
-constexpr auto between_looks = std::chrono::milliseconds(10);
+constexpr auto between_spans = std::chrono::milliseconds(10);
 constexpr std::size_t most_waiting = 4096;  ///< spans of a cycle that has not ended
 /// The shortest time between the anchors of a scale: its error of 20 ns is then a millionth.
 constexpr auto shortest_base = std::chrono::milliseconds(20);
@@ -143,7 +143,7 @@ struct TraceWriter::Parts {
     std::unique_lock lock(waits);
     while (!stop.stop_requested()) {
       drain(false);
-      stopped.wait_for(lock, stop, between_looks, [] { return false; });
+      stopped.wait_for(lock, stop, between_spans, [] { return false; });
     }
     drain(true);
   }

@@ -30,12 +30,13 @@ constexpr std::array<robot::FaultBit, 5> cia402_fault_bits{
 constexpr std::array<std::pair<canopen::Address, std::string_view>, 3> told_objects{
     {{{0x1000, 0}, "device type"}, {{0x1018, 1}, "vendor"}, {{0x1018, 2}, "product"}}};
 
-constexpr std::array<robot::SettingRule, 6> rules{{{.key = "homing", .least = -128, .most = 127},
-                                                   {.key = "homing_speed", .least = 0, .most = 1000},
-                                                   {.key = "homing_zero_speed", .least = 0, .most = 1000},
-                                                   {.key = "homing_acceleration", .least = 0, .most = 1e6},
-                                                   {.key = "homing_offset", .least = -1e6, .most = 1e6},
-                                                   {.key = "homing_timeout", .least = 0.1, .most = 3600}}};
+constexpr std::array<robot::SettingRule, 6> cia402_rules{
+    {{.key = "homing", .least = -128, .most = 127},
+     {.key = "homing_speed", .least = 0, .most = 1000},
+     {.key = "homing_zero_speed", .least = 0, .most = 1000},
+     {.key = "homing_acceleration", .least = 0, .most = 1e6},
+     {.key = "homing_offset", .least = -1e6, .most = 1e6},
+     {.key = "homing_timeout", .least = 0.1, .most = 3600}}};
 
 /// The drives that search their home at each start, as their joints say.
 std::vector<Cia402Home> homes_of(const robot::RobotDescription& robot) {
@@ -63,7 +64,9 @@ class Cia402Protocol final : public robot::DriveProtocol {
   [[nodiscard]] robot::AddressRule addresses(const robot::JointDescription& /*joint*/) const override {
     return {1, canopen::max_node - 1, 0};  // the last one is the master's
   }
-  [[nodiscard]] std::span<const robot::SettingRule> settings() const noexcept override { return rules; }
+  [[nodiscard]] std::span<const robot::SettingRule> settings() const noexcept override {
+    return cia402_rules;
+  }
   void check(const robot::RobotDescription& /*robot*/, const robot::JointDescription& joint,
              const robot::Complain& complain) const override {
     const auto method = joint.drive.number("homing");

@@ -26,7 +26,7 @@ namespace {
 using robot::JointDescription;
 using robot::RobotDescription;
 
-constexpr std::array<robot::SettingRule, 4> rules{
+constexpr std::array<robot::SettingRule, 4> odrive_rules{
     {{.key = "gear", .least = -1e4, .most = 1e4, .required = true},
      {.key = "velocity_limit", .least = 1e-3, .most = 1e4},
      {.key = "current_limit", .least = 1e-2, .most = 1e3, .required = true},
@@ -62,7 +62,9 @@ class OdriveProtocol final : public robot::DriveProtocol {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "odrive"; }
   [[nodiscard]] bool has_counts() const noexcept override { return false; }
-  [[nodiscard]] std::span<const robot::SettingRule> settings() const noexcept override { return rules; }
+  [[nodiscard]] std::span<const robot::SettingRule> settings() const noexcept override {
+    return odrive_rules;
+  }
   [[nodiscard]] robot::AddressRule addresses(const JointDescription& /*joint*/) const override {
     return {.first_board = 1, .last_board = odrive_frame::last_node, .last_channel = 0};
   }
