@@ -84,7 +84,8 @@ summary { cursor: pointer; color: var(--blue); }
   .plot .uplot, .plot .u-wrap { width: 100% !important; height: auto !important; }
   .plot .u-wrap canvas { width: 100% !important; height: auto !important; }
   .plot .u-over, .plot .u-under { display: none; }
-  .scroll { overflow: visible; } table { font-size: 7px; min-width: 0; width: 100%; }
+  h2, h2 + p { break-after: avoid; }
+  .scroll { overflow: visible; } table { font-size: 10px; min-width: 0; width: 100%; } table:has(.group) { font-size: 7px; }
   th, td { padding: 2px 0 2px 4px; white-space: normal; } td.text, th.text { min-width: 6ch; }
 }
 )css";

@@ -279,10 +279,16 @@
   try { stored = localStorage.getItem("takt-report-theme"); } catch { /* likewise */ }
   chooseTheme(themes.includes(stored) ? stored : "auto");
   dark.addEventListener("change", () => applyTheme(theme));
+  let opened = [];  // for the printer
   addEventListener("beforeprint", () => {
     charts.forEach(follow);
     applyTheme("light");
+    opened = [...document.querySelectorAll("details:not([open])")];
+    opened.forEach(one => { one.open = true; });
   });
-  addEventListener("afterprint", () => applyTheme(theme));
+  addEventListener("afterprint", () => {
+    applyTheme(theme);
+    opened.forEach(one => { one.open = false; });
+  });
   window.taktReport = {charts, goTo, setRange, chooseTheme, range: () => range, marked: () => marked};
 })();
