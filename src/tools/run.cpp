@@ -38,6 +38,7 @@
 #include "tools/replay_result.hpp"
 #include "tools/request_script.hpp"
 #include "tools/robot_file.hpp"
+#include "tools/run_summary.hpp"
 #include "tools/signals.hpp"
 
 namespace takt::tools {
@@ -80,56 +81,8 @@ struct RunOptions {
   std::vector<int> cores;
 };
 
-/// Empty if it did not end so.
-std::string end_in_fault(const app::Robot& robot) {
-  if (robot.fault().reason == motion::Errc{}) return {};
-  return fmt::format("takt run: the robot ended in a fault: {}\n",
-                     app::describe_cause(robot.fault(), robot.description()));
-}
-
 std::string date_and_time() {
   return fmt::format("{:%Y-%m-%d %H:%M:%S UTC}", fmt::gmtime(std::time(nullptr)));
-}
-
-std::string timing(const char* what, const rt::Histogram& histogram) {
-  const auto us = [](Duration duration) { return to_seconds(duration) * 1e6; };
-  return fmt::format("{:<9} p50 {:.1f}  p99 {:.1f}  p99.9 {:.1f}  max {:.1f} us\n", what,
-                     us(histogram.percentile(50)), us(histogram.percentile(99)),
-                     us(histogram.percentile(99.9)), us(histogram.max()));
-}
-
-std::string summary(app::Robot& robot) {
-  const rt::LoopStatistics& statistics = robot.statistics();
-  std::string text = fmt::format("{} cycles, {} missed\n", statistics.cycles, statistics.overruns);
-  text += timing("lateness", statistics.lateness);
-  text += timing("busy", statistics.busy);
-  const robot::RobotDescription& description = robot.description();
-  const double passed = to_seconds(description.period) * static_cast<double>(std::max<std::uint64_t>(
-                                                             statistics.cycles + statistics.overruns, 1));
-  const app::Devices& devices = *robot.devices();
-  for (std::size_t i = 0; i < description.buses.size(); ++i) {
-    const robot::BusTraffic traffic = devices.traffic(i);
-    text += fmt::format("bus {:<5} {:.1f} % busy, {} frames, {} refused\n", description.buses[i].name,
-                        to_seconds(traffic.busy) / passed * 100, traffic.frames, traffic.refused);
-  }
-  for (std::size_t i = 0; i < description.joints.size(); ++i) {
-    if (const std::uint64_t starved = devices.starved(i); starved > 0) {
-      text +=
-          fmt::format("{} starved: bus {} was full or down for {} frames of its drive\n",
-                      description.joints[i].name, description.buses[description.joints[i].bus].name, starved);
-    }
-  }
-  return text;
-}
-
-std::string text_of(const app::RunTotals& totals, const std::string& recording) {
-  std::string text;
-  if (totals.recorded)
-    text += fmt::format("recorded {} records in {}, {} dropped\n", totals.recorded->records, recording,
-                        totals.recorded->dropped);
-  if (totals.traced)
-    text += fmt::format("traced {} spans, {} dropped\n", totals.traced->spans, totals.traced->dropped);
-  return text;
 }
 
 std::string complaint(const SetupError& error) {
@@ -285,9 +238,9 @@ int run_in_wall_time(robot::RobotDescription description, const RunOptions& opti
                               totals->rejected, totals->errors));
   }
   printer.print(text_of(*totals, options.recording));
-  const std::string fault = end_in_fault(robot);
-  if (!fault.empty()) printer.print_error(fault);
-  return had_reader && was_in_time && fault.empty() ? exit_ok : exit_failed;
+  const std::string bad = complaints(robot, *totals, options.recording);
+  if (!bad.empty()) printer.print_error(bad);
+  return had_reader && was_in_time && bad.empty() ? exit_ok : exit_failed;
 }
 
 // ---- virtual time
@@ -383,11 +336,11 @@ int run_in_virtual_time(robot::RobotDescription description, const RunOptions& o
   if (!totals) return fails(totals.error(), exit_failed);
   fmt::print("{}", text_of(*totals, options.recording));
   if (physics != nullptr) fmt::print("{}", physics->summary());
-  const std::string fault = end_in_fault(robot);
-  fmt::print(stderr, "{}", fault);
+  const std::string bad = complaints(robot, *totals, options.recording);
+  fmt::print(stderr, "{}", bad);
   const std::uint64_t refused = server.counters().rejected + server.counters().errors;
   if (refused > 0) fmt::print(stderr, "takt run: {} requests were refused: see the answers\n", refused);
-  return fault.empty() && refused == 0 ? exit_ok : exit_failed;
+  return bad.empty() && refused == 0 ? exit_ok : exit_failed;
 }
 
 // ---- recorded devices
@@ -582,8 +535,9 @@ void add_run(CLI::App& app) {
       "\"recorded:day.mcap\".\n"
       "Ends, with a controlled stop, on SIGINT, SIGTERM, SIGHUP or SIGQUIT, after --duration, and when the "
       "reader of its output closes it.\n"
-      "Exit code: 0 it ended as it should, 1 it did not, the robot ended in a fault, a request of --requests "
-      "was refused, or the reader closed the output, 2 the file is wrong.\n"
+      "Exit code: 0 it ended as it should, 1 it did not, the robot ended in a fault, the recording lacks "
+      "records, "
+      "a request of --requests was refused, or the reader closed the output, 2 the file is wrong.\n"
       "Examples:\n"
       "  takt run examples/robots/arm6.json --record run.mcap          then: takt send, takt state, takt "
       "top\n"

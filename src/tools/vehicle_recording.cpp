@@ -93,7 +93,12 @@ void VehicleRecording::write(const DriveView& view) noexcept {
 SetupResult<std::string> VehicleRecording::finish() {
   const auto totals = recorder_->finish();
   if (!totals) return tl::unexpected<SetupError>(totals.error());
-  return fmt::format("recorded {} values in {}, {} lost", totals->records, path_, totals->dropped);
+  if (totals->dropped > 0) {
+    return fail(record::Errc::write_failed,
+                fmt::format("{} lacks {} of {} values: the disk was too slow or full", path_, totals->dropped,
+                            totals->records + totals->dropped));
+  }
+  return fmt::format("recorded {} values in {}, 0 lost", totals->records, path_);
 }
 
 SetupResult<RecordedVehicle> RecordedVehicle::open(const std::string& path, Time start) {

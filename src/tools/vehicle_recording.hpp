@@ -52,7 +52,8 @@ class VehicleRecording {
   void write(const vehicle::OdometryEstimate& estimate, Time now) noexcept;
   void write(const DriveView& view) noexcept;
 
-  /// Ends the file. "recorded 1200 values in run.mcap, 0 lost". Errors: those of record::Recorder::finish().
+  /// Ends the file. "recorded 1200 values in run.mcap, 0 lost". Errors: those of record::Recorder::finish(),
+  /// and write_failed if values were lost.
   [[nodiscard]] SetupResult<std::string> finish();
 
  private:

@@ -39,6 +39,27 @@ class Recordings(unittest.TestCase):
             return summary, list(csv.DictReader(file))
 
 
+class SlowDiskTest(Recordings):
+    def test_a_recording_that_lacks_records_is_no_success(self):
+        disk = self.path("run.mcap")  # which takes nothing until the robot is down
+        os.mkfifo(disk)
+        reader = os.open(disk, os.O_RDONLY | os.O_NONBLOCK)
+        run = subprocess.Popen([TAKT, "run", "arm6", "--simulate", "--port", "0", "--duration", "9", "--record", disk, "--overwrite",
+                                "--uncompressed"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for line in run.stdout:
+            if line.startswith("robot down"):
+                break
+        os.set_blocking(reader, True)
+        with open(reader, "rb") as file:
+            while file.read(1 << 16):
+                pass
+        output, errors = run.communicate(timeout=PATIENCE)
+        dropped = int(output.rsplit("recorded", 1)[1].split(",")[1].split()[0])
+        self.assertGreater(dropped, 0)
+        self.assertRegex(errors, rf"takt run: {disk} lacks {dropped} of \d+ records: the disk was too slow or full")
+        self.assertEqual(run.returncode, 1)
+
+
 class BagTest(Recordings):
     """Bags of ROS 1, written by its own library, which is of Debian's Python."""
 

@@ -88,7 +88,7 @@ class TaktRun(unittest.TestCase):
         """Checks that a new client can move the robot."""
         client = Client(port)
         kind, state = client.ask({"state": {}})
-        self.assertEqual((kind, state["robot"]), ("state", "ready"))
+        self.assertEqual((kind, state["robot"]), ("state", "ready"), state)
         target = state["measured"][2] + (0.1 if state["measured"][2] < 1.0 else -0.1)
         kind, _ = client.ask({"move": {"joint_names": ["elbow_joint"], "positions": [target]}})
         self.assertEqual(kind, "accepted")

@@ -202,6 +202,24 @@ TEST_CASE("a server that falls silent leaves joints that come to rest, with the 
   CHECK(told);
 }
 
+TEST_CASE("a pause of the computer is no silence of the other side, whichever goes on first") {
+  for (const bool server_first : {false, true}) {
+    CAPTURE(server_first);
+    Ends ends;
+    for (int pauses = 0; pauses < 3; ++pauses) {
+      ends.now += std::chrono::seconds(5);
+      if (server_first) {
+        ends.remote.poll(ends.now);
+      } else {
+        ends.gateway.poll(ends.now);
+      }
+      REQUIRE(ends.remote.attached());
+      REQUIRE(ends.gateway.attached());
+      for (int i = 0; i < 10; ++i) ends.poll();
+    }
+  }
+}
+
 TEST_CASE(
     "a server that comes after another works at once, and hears nothing of what its predecessor began") {
   SplitBench bench(arm6(), Form::split);

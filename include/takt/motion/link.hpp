@@ -3,6 +3,7 @@
 // serves one server only. The next server gets new memory, so no earlier server, alive or dead, can reach it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -81,28 +82,33 @@ inline constexpr std::uint64_t link_layout = [] {
 }();
 static_assert(link_layout != 0);
 
-/// Tells whether the other side's beat still changes.
+/// Tells whether the other side's beat still changes. A pause of this process, or of the computer, is no
+/// silence of the other side. So the time between two looks counts for an eighth of the patience at most.
 class LinkHeartbeat {
  public:
-  /// `patience`: how long the beat may stay the same.
+  /// `patience`: how long the beat may stay the same. is_alive() must be called eight times in it, or more.
   explicit LinkHeartbeat(Duration patience) noexcept : patience_(patience) {}
 
   /// Starts again at the next call of is_alive().
-  void reset() noexcept { changed_ = {}; }
+  void reset() noexcept { looked_ = {}; }
 
   /// Whether the beat changed within the patience. `now` is the caller's clock. Real-time safe.
   [[nodiscard]] bool is_alive(std::uint32_t beat, Time now) noexcept {
-    if (!changed_ || beat != beat_) {
+    if (!looked_ || beat != beat_) {
       beat_ = beat;
-      changed_ = now;
+      silence_ = {};
+    } else {
+      silence_ += std::min(now - *looked_, patience_ / 8);
     }
-    return now - *changed_ <= patience_;
+    looked_ = now;
+    return silence_ <= patience_;
   }
 
  private:
   Duration patience_;
   std::uint32_t beat_ = 0;
-  std::optional<Time> changed_;
+  Duration silence_{};
+  std::optional<Time> looked_;
 };
 
 }  // namespace takt::motion
