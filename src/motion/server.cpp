@@ -38,6 +38,9 @@ Rejection to_rejection(Errc reason) {
   Rejection why;
   why.reason = reason;
   why.message = describe(reason);
+  if (reason == Errc::message_too_large)
+    why.message +=
+        fmt::format(": at most {} bytes. Send fewer waypoints, or numbers of fewer digits", max_line_bytes);
   return why;
 }
 

@@ -85,6 +85,15 @@ TEST_CASE("what is no request is answered with an error, and a browser with the 
   }
 }
 
+TEST_CASE("who sends a line that is too long learns how long it may be") {
+  Bench bench(takt::test::arm6(), {});
+  bench.server.refused(2, LineFault::too_long, bench.now);
+  CHECK(
+      bench.said(2)[0]["error"]["message"] ==
+      "the message is longer than the server allows: at most 8388608 bytes. Send fewer waypoints, or numbers "
+      "of fewer digits");
+}
+
 TEST_CASE("no client can fill the queue of the others") {
   ServerOptions options;
   options.max_in_flight = 8;

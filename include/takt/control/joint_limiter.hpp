@@ -279,6 +279,7 @@ class BasicJointLimiter {
     return within(next.acceleration, 0, limits_.acceleration) && within(next.acceleration, a, jerk) &&
            keeps_velocity(next) && within(next.velocity, v, limits_.acceleration * period) &&
            within(next.velocity, v + a * period, jerk * period / 2) &&
+           within(next.velocity, v + (a + next.acceleration) / 2 * period, jerk * period / 2) &&
            within(next.position, p, limits_.velocity * period) &&
            within(next.position, p + (v + a * period / 2) * period, jerk * period * period / 6) &&
            is_safe(next);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ namespace takt {
 
 /// The number of a connection. It is never reused for another connection.
 using ClientId = std::uint64_t;
+
+/// The longest line that a carrier takes, in bytes without its '\n': 10 000 waypoints of 64 joints.
+inline constexpr std::size_t max_line_bytes = std::size_t{8} << 20;
 
 /// The reason for which a carrier drops a client.
 enum class LineFault : std::uint8_t {

@@ -22,7 +22,7 @@ namespace takt::platform {
 /// Limits of a LineServer.
 struct LineServerOptions {
   std::uint16_t port = 0;                            ///< 0: any free port
-  std::size_t max_line = std::size_t{4} << 20;       ///< bytes, without the '\n'
+  std::size_t max_line = max_line_bytes;             ///< bytes, without the '\n'
   Duration line_deadline = std::chrono::seconds(5);  ///< from the first byte of a line to its '\n'
   std::size_t max_clients = 256;                     ///< at a time
   std::size_t max_output = std::size_t{4} << 20;     ///< bytes that may wait for a slow client
