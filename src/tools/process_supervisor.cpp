@@ -43,7 +43,14 @@ std::string refuse_name(std::string_view name) {
 
 bool is_ok(const std::string& answer) {
   const auto value = json::parse(answer);
-  return value && value->is_object() && value->value("ok", false);
+  return value && value->is_object() && value->contains("ok") && value->at("ok") == true;
+}
+
+std::string refusal_in(const std::string& answer) {
+  const auto value = json::parse(answer);
+  const bool has_reason =
+      value && value->is_object() && value->contains("error") && value->at("error").is_string();
+  return has_reason ? value->at("error").get<std::string>() : "its answer is not understood";
 }
 
 template <class... Args>
@@ -213,10 +220,7 @@ std::string ProcessSupervisor::load(std::string_view line) const {
   for (const std::string& process : processes_to_ask()) {
     answer = ask(process, line);
     if (is_ok(answer)) continue;
-    const auto refusal = json::parse(answer);
-    const bool has_reason = refusal && refusal->is_object();
-    return refuse(fmt::format("process {}: {}", process,
-                              has_reason ? refusal->value("error", "") : "its answer is not understood"));
+    return refuse(fmt::format("process {}: {}", process, refusal_in(answer)));
   }
   return answer;
 }

@@ -262,13 +262,15 @@ class TaktBus(unittest.TestCase):
 
     def test_a_missing_drive_ends_jog_and_run_in_time_and_by_name(self):
         with self.boards(self.write("less.json", without(patient_mhubo(), WAIST_BOARD))):
-            for command in (("jog", self.robot, "LSP", "0.05", "--start-timeout", "4"), ("run", self.robot, "--port", "0", "--start-timeout", "4")):
+            missing = rf"without 1 of 17 drives: WST \(board {WAIST_BOARD}\): does not answer on bus {LEFT} \(slcan:{self.links[LEFT]}\)"
+            for command in (("jog", self.robot, "LSP", "0.05"), ("run", self.robot, "--port", "0")):
                 with self.subTest(command[0]):
-                    done = takt(*command, *self.on_buses())
+                    # Without a time-out it says what it waits for, again and again.
+                    with program(*command, *self.on_buses(), until="robot starting for") as process:
+                        self.assertRegex(process.lines[-1], r"robot starting for \d+ s, " + missing)
+                    done = takt(*command, *self.on_buses(), "--start-timeout", "2")
                     self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-                    missing = rf"without 1 of 17 drives: WST \(board {WAIST_BOARD}\): does not answer on bus {LEFT} \(slcan:{self.links[LEFT]}\)"
-                    self.assertRegex(done.stdout, "robot starting for 3 s, " + missing)
-                    self.assertRegex(done.stderr, f"takt {command[0]}: robot starting for [34] s, " + missing)
+                    self.assertRegex(done.stderr, rf"takt {command[0]}: robot starting for \d+ s, " + missing)
 
     def test_joints_are_turned_by_hand_without_power(self):
         with self.boards(), program("run", self.robot, *self.on_buses(), "--port", "0", "--power", "off", until="robot without power") as process:

@@ -3,9 +3,16 @@
 
 usage: takt_process_test.py TAKT SOURCE_FOLDER MOTOR_PLUGIN ROBOT_PLUGIN ODD_PLUGIN FOREIGN_PLUGIN OTHER_ABI_PLUGIN NEWER_PLUGIN [unittest arguments]
 """
-import json, os, random, signal, time
+import json, os, random, signal, socket, threading, time
 
 from launched_system import MOTOR, ODD, SYSTEM, PATIENCE, SEED, Running, main, wait_until
+
+
+def answer_once(server, answer):
+    client, _ = server.accept()
+    with client, client.makefile("rwb") as lines:
+        lines.readline()
+        lines.write(answer + b"\n")
 
 
 class RecordTest(Running):
@@ -240,6 +247,22 @@ class ProcessTest(Running):
             self.assertIn(reason, self.refusal)
         self.assertEqual(len(self.port("controller", "torque")["connections"]), 1)
         self.assertEqual([file for file in os.listdir("/dev/shm") if self.name in file], [])
+        self.assertEqual(self.end(), 0)
+
+    def test_an_answer_without_sense_is_named_and_ends_no_launcher(self):
+        self.launch(dict(self.TWO_PROCESSES, libraries=[MOTOR, ODD]))
+        wait_until(lambda: self.state("log") == "active" and self.state("motor") == "active", "all run")
+        path = os.path.join(self.folder, f"takt-{self.name}@log.sock")
+        os.unlink(path)
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(path)
+            server.listen()
+            for answer in (b'{"ok": 3}', b'{"ok": false, "error": 7}', b'{"ok": {}, "error": []}', b"[true]", b"yes"):
+                thread = threading.Thread(target=answer_once, args=(server, answer))
+                thread.start()
+                self.assertIsNone(self.ask("load", ODD))
+                self.assertIn("process log: its answer is not understood", self.refusal)
+                thread.join()
         self.assertEqual(self.end(), 0)
 
     def test_a_process_that_dies_without_restart_ends_the_system(self):
