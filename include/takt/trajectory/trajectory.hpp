@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -36,18 +37,38 @@ enum class Continuity : std::uint8_t {
 
 namespace detail {
 
-/// The rounding error of a polynomial's states. It is a fraction of the distance that the terms make up, and
-/// of the speeds and accelerations that follow.
+/// The farthest that a piece can be from its start: none of its Bezier control points is farther.
+template <class Scalar>
+[[nodiscard]] Scalar distance_of(const BasicQuintic<Scalar>& piece) noexcept {
+  const Polynomial<Scalar, 6>& c = piece.coefficients();
+  const std::array<Scalar, 5> points = {c[1] / 5,                                  //
+                                        2 * c[1] / 5 + c[2] / 10,                  //
+                                        3 * c[1] / 5 + 3 * c[2] / 10 + c[3] / 10,  //
+                                        4 * c[1] / 5 + 6 * c[2] / 10 + 4 * c[3] / 10 + c[4] / 5,
+                                        c[1] + c[2] + c[3] + c[4] + c[5]};
+  Scalar distance = 0;
+  for (const Scalar point : points) distance = std::max(distance, std::abs(point));
+  return distance;
+}
+
+/// The difference of two states that counts as none: 1e-9 (float: 3e-5) of the distance, and of the speeds
+/// and accelerations that follow. To this comes the rounding of the terms, which may cancel each other.
 template <class Scalar>
 [[nodiscard]] BasicMotionState<Scalar> rounding_of(const BasicQuintic<Scalar>& piece) noexcept {
   constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
   constexpr Scalar part = std::max(static_cast<Scalar>(1e-9), 256 * epsilon);
   const Polynomial<Scalar, 6>& c = piece.coefficients();
-  Scalar way = 0;
-  for (std::size_t k = 1; k < c.size(); ++k) way += std::abs(c[k]);
-  const Scalar position = part * way + 128 * epsilon * std::abs(c[0]);
-  const Scalar velocity = position / piece.duration();
-  return {position, velocity, velocity / piece.duration()};
+  BasicMotionState<Scalar> terms;  // of the polynomial and of its derivatives
+  for (std::size_t k = 1; k < c.size(); ++k) {
+    const Scalar term = std::abs(c[k]);
+    terms.position += term;
+    terms.velocity += static_cast<Scalar>(k) * term;
+    terms.acceleration += static_cast<Scalar>(k * (k - 1)) * term;
+  }
+  const Scalar least = part * distance_of(piece) + 128 * epsilon * std::abs(c[0]);
+  const auto with = [&](Scalar term) { return least + 16 * epsilon * term; };
+  const Scalar rate = 1 / piece.duration();
+  return {with(terms.position), with(terms.velocity) * rate, with(terms.acceleration) * rate * rate};
 }
 
 template <class Scalar>
