@@ -101,24 +101,34 @@ std::optional<Delay> delay_of(const Heard& heard, bool has_stamps, Duration peri
 /// An slcan adapter sends no stamps: its frames have those of their arrival.
 bool has_stamps(const std::string& interface) { return interface.rfind("slcan", 0) != 0; }
 
-/// Reads without further requests. The time of the last answer is the age of what the loop works with.
-void wait_for_last_answers(app::Devices& devices, Time asked, std::vector<Heard>& heard) {
+/// Reads without further requests: for half a second, and on to three while answers are missing and still
+/// come. The time of a drive's last answer is the age of what the loop works with.
+void wait_for_last_answers(app::Devices& devices, Time asked, double planned, std::vector<Heard>& heard) {
   constexpr Duration step = std::chrono::milliseconds(1);
   constexpr Duration wait = std::chrono::milliseconds(500);
+  constexpr Duration longest = std::chrono::seconds(3);
+  constexpr Duration silence = wait / 4;
   platform::SteadyClock clock;
   std::vector<robot::JointFeedback> feedback(heard.size());
   std::vector<Time> last(heard.size());
   Time now = asked;
-  for (Duration waited{0}; waited < wait;) {
+  Duration waited{0};
+  Duration last_heard{0};  // of what was waited
+  const auto still_comes = [&] {
+    return waited - last_heard < silence && static_cast<double>(answers_of(devices.counters())) < planned;
+  };
+  while (waited < wait || (waited < longest && still_comes())) {
     devices.read(now, feedback);
     for (std::size_t i = 0; i < heard.size(); ++i) {
-      if (feedback[i].heard && feedback[i].stamp > asked) last[i] = feedback[i].stamp;
+      if (!feedback[i].heard || feedback[i].stamp <= std::max(asked, last[i])) continue;
+      last[i] = feedback[i].stamp;
+      last_heard = waited;
     }
     clock.sleep_until(now + step);
     const Time before = std::exchange(now, clock.now());
     waited += std::min(now - before, 5 * step);  // a pause of this computer is no silence
   }
-  const Time quiet = now - wait / 4;
+  const Time quiet = now - silence;
   for (std::size_t i = 0; i < heard.size(); ++i) {
     if (last[i] > asked && last[i] < quiet) heard[i].tail = to_seconds(last[i] - asked);
   }
@@ -175,7 +185,8 @@ Listened listen(app::Devices& devices, const robot::RobotDescription& robot, dou
   const auto cycles_since_half = static_cast<double>(periods - 1 - cycles_of_half);
   const double of_all = surplus_since(robot, begin, asked, cycles, answers);
   const double of_half = surplus_since(robot, half, asked, cycles_since_half, answers - answers_by_half);
-  wait_for_last_answers(devices, asked, heard);
+  const double planned = planned_answers(robot, cycles + 1, asked - begin);
+  wait_for_last_answers(devices, asked, planned, heard);
   return {std::move(heard), std::min(of_all, of_half)};
 }
 

@@ -5,7 +5,7 @@ usage: takt_mcap_test.py TAKT SOURCE PATIENT_ARM NPM_FOLDER [unittest arguments]
 
 The library comes from npm; without npm or a registry its tests are skipped.
 """
-import csv, json, os, random, subprocess, sys, tempfile, time, unittest
+import csv, json, os, random, signal, subprocess, sys, tempfile, time, unittest
 
 from npm_packages import npm_packages
 from robot_programs import program
@@ -44,8 +44,16 @@ class SlowDiskTest(Recordings):
         disk = self.path("run.mcap")  # which takes nothing until the robot is down
         os.mkfifo(disk)
         reader = os.open(disk, os.O_RDONLY | os.O_NONBLOCK)
-        run = subprocess.Popen([TAKT, "run", "arm6", "--simulate", "--port", "0", "--duration", "9", "--record", disk, "--overwrite",
-                                "--uncompressed"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        run = subprocess.Popen([TAKT, "run", "arm6", "--simulate", "--port", "0", "--record", disk, "--overwrite", "--uncompressed"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for line in run.stdout:
+            if line.startswith("listening on"):
+                port = line.split()[-1].rsplit(":", 1)[1]
+            if line.startswith("robot ready"):
+                break
+        while int(self.takt("state", "--port", port).stdout.split("loop")[1].split()[0]) < 9000:  # fewer fit into the ring
+            time.sleep(0.1)
+        run.send_signal(signal.SIGINT)
         for line in run.stdout:
             if line.startswith("robot down"):
                 break

@@ -349,11 +349,15 @@ class TaktRun(unittest.TestCase):
             greedy, other = Client(port), Client(port)
             start = other.ask({"state": {}})[1]["reference"]
             points = [{"time_from_start": 0.01 * (i + 1), "positions": start} for i in range(10_000)]
-            for _ in range(4):
-                greedy.send({"trajectory": {"joint_names": greedy.greeting["takt"]["joints"], "points": points, "fit": True}})
+            motion = {"trajectory": {"joint_names": greedy.greeting["takt"]["joints"], "points": points, "fit": True}}
+            for space in (1, 1, 1, 80):  # the last one is a line of more than 6 MB
+                greedy.socket.sendall((json.dumps(motion, separators=("," + space * " ", ":")) + "\n").encode())
                 self.assertEqual(other.ask({"state": {}})[0], "state")
             for _ in range(4):
                 self.assertEqual(greedy.wait_for("accepted", "rejected")[0], "accepted")
+            with contextlib.suppress(OSError):  # of 9 MB: the server closes the connection
+                greedy.socket.sendall((json.dumps(motion, separators=("," + 120 * " ", ":")) + "\n").encode())
+            self.assertIn("at most 8388608 bytes", greedy.wait_for("error")[1]["message"])
             greedy.close()
             other.close()
 
