@@ -33,6 +33,9 @@ class RobotSimulation::World {
       : robot_(std::move(actuators)), now_(start), physics_(physics) {}
 
   SetupResult<void> build() {
+    if (physics_ != nullptr) {
+      if (auto taken = start_where_physics_stand(); !taken) return taken;
+    }
     for (std::size_t i = 0; i < robot_.buses.size(); ++i) {
       const robot::BusDescription& bus = robot_.buses[i];
       if (bus.protocol == nullptr) return fail(Errc::bad_place, "bus " + bus.name + " has no protocol");
@@ -41,7 +44,8 @@ class RobotSimulation::World {
     for (const robot::JointDescription& joint : robot_.joints) {
       if (auto added = add(joint); !added) return added;
     }
-    return physics_ == nullptr ? SetupResult<void>() : attach();
+    if (physics_ != nullptr) attach();
+    return {};
   }
 
   void advance(Time to) noexcept {
@@ -64,23 +68,33 @@ class RobotSimulation::World {
     for (const auto& bus : buses_) bus->advance(to);
   }
 
-  SetupResult<void> attach() {
+  /// Physics know where their joints start. There begin the drives, whatever the description says.
+  SetupResult<void> start_where_physics_stand() {
     if (!robot_.transmissions.empty()) {
       return fail(Errc::bad_physics, "physics move joints, but the drives of " +
                                          robot_.transmissions.front().name +
                                          " move the actuators of a transmission");
     }
-    const std::span<PhysicsJoint> joints = physics_->joints();
+    const std::span<const PhysicsJoint> joints = physics_->joints();
     if (joints.size() != robot_.joints.size() || physics_->step_time() <= Duration{}) {
       return fail(Errc::bad_physics, "the physics have " + std::to_string(joints.size()) +
                                          " joints, the robot has " + std::to_string(robot_.joints.size()));
     }
     for (std::size_t i = 0; i < joints.size(); ++i) {
+      if (!std::isfinite(joints[i].position))
+        return fail(Errc::bad_physics, place_of(robot_.joints[i]) + ": the physics give no finite position");
+      robot_.joints[i].plant.start = joints[i].position;
+    }
+    return {};
+  }
+
+  void attach() noexcept {
+    const std::span<PhysicsJoint> joints = physics_->joints();
+    for (std::size_t i = 0; i < joints.size(); ++i) {
       joints[i].braked = true;
       bus_of(i).attach(i, joints[i]);
     }
     next_step_ = now_ + physics_->step_time();
-    return {};
   }
 
   SetupResult<void> add(const robot::JointDescription& joint) {

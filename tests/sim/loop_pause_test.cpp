@@ -17,22 +17,9 @@
 using namespace takt;
 using namespace std::chrono_literals;
 using test::PausedRobot;
-using test::simulated_host::shipped;
+using test::simulated_host::robot_on;
 
 namespace {
-
-/// A robot for each protocol.
-robot::RobotDescription robot_on(const std::string& protocol) {
-  if (protocol == "servo") return shipped("arm6");
-  if (protocol == "mit") return shipped("mit_arm3");
-  if (protocol == "odrive") return shipped("odrive_arm");
-  if (protocol == "hubo") return shipped("mhubo");
-  robot::RobotDescription robot = shipped("arm6");
-  robot.joints.resize(2);
-  robot.groups.clear();
-  robot.buses = {{"can0", drives::find(protocol)}};
-  return robot;
-}
 
 /// The robot in a simulation without physics, which shows each joint in each step of its servo.
 class Simulated {

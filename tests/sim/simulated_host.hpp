@@ -35,6 +35,19 @@ inline robot::RobotDescription shipped(const std::string& name) {
   return *robot;
 }
 
+/// A robot for each protocol.
+inline robot::RobotDescription robot_on(const std::string& protocol) {
+  if (protocol == "servo") return shipped("arm6");
+  if (protocol == "mit") return shipped("mit_arm3");
+  if (protocol == "odrive") return shipped("odrive_arm");
+  if (protocol == "hubo") return shipped("mhubo");
+  robot::RobotDescription robot = shipped("arm6");
+  robot.joints.resize(2);
+  robot.groups.clear();
+  robot.buses = {{"can0", drives::find(protocol)}};
+  return robot;
+}
+
 /// Two joints on one board, and one on a board of its own.
 inline robot::RobotDescription small_hubo() {
   robot::RobotDescription robot;

@@ -28,7 +28,8 @@ class JointPhysics {
   JointPhysics(const JointPhysics&) = delete;
   JointPhysics& operator=(const JointPhysics&) = delete;
 
-  /// One for each joint of the description, in its order. Addresses stay.
+  /// One for each joint of the description, in its order. Addresses stay. Their first positions are where the
+  /// simulation starts, in place of the description's plant.start.
   [[nodiscard]] virtual std::span<PhysicsJoint> joints() noexcept = 0;
   /// The time of a step: positive, and the same for every step.
   [[nodiscard]] virtual Duration step_time() const noexcept = 0;

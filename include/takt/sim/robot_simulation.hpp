@@ -31,8 +31,9 @@ class RobotSimulation {
  public:
   /// Simulates the robot from time `start` on, at rest, with its joints at their start positions and its
   /// drives without power. A joint with a transmission is simulated as its actuator (robot::at_actuators()).
-  /// With `physics`, these move the joints; they must outlive the simulation. Errors: bad_plant, bad_place,
-  /// too_many_nodes, bad_physics; those of robot::ActuatorSpace::create().
+  /// With `physics`, these move the joints, which start where the physics have them; they must outlive the
+  /// simulation. Errors: bad_plant, bad_place, too_many_nodes, bad_physics; those of
+  /// robot::ActuatorSpace::create().
   [[nodiscard]] static SetupResult<RobotSimulation> create(const robot::RobotDescription& description,
                                                            Time start = Time{},
                                                            JointPhysics* physics = nullptr);
