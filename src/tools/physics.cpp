@@ -1,15 +1,21 @@
 #include "tools/physics.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <string>
 #include <system_error>
 #include <utility>
 
 #include "takt/motion/loop.hpp"
+#include "takt/platform/steady_clock.hpp"
 #include "takt/sim/error.hpp"
+#include "tools/paced_physics.hpp"
 
 #ifdef TAKT_WITH_MUJOCO
 #include "takt/sim/mujoco_camera.hpp"
@@ -55,7 +61,8 @@ class Photographer final : public motion::LoopObserver {
 
 class MujocoRun final : public Physics {
  public:
-  explicit MujocoRun(std::unique_ptr<sim::MujocoPhysics> physics) : physics_(std::move(physics)) {}
+  MujocoRun(std::unique_ptr<sim::MujocoPhysics> physics, std::string model)
+      : physics_(std::move(physics)), model_(std::move(model)) {}
 
   SetupResult<void> take_pictures(const PhysicsOptions& options) {
     std::error_code failure;
@@ -65,6 +72,27 @@ class MujocoRun final : public Physics {
     if (!camera) return tl::unexpected(std::move(camera.error()));
     photographer_.emplace(std::move(*camera), options.pictures, options.picture_rate);
     return {};
+  }
+  std::string warnings() const override {
+    std::string text;
+    for (const std::string& warning : physics_->warnings()) text += "takt run: " + warning + "\n";
+    return text;
+  }
+  void add_in_wall_time(app::RobotOptions& options, const robot::RobotDescription& robot) override {
+    add_to(options);
+    // A loop in time is up to a period behind, and another one late.
+    const Duration allowed = robot.period * (Duration::rep{robot.overrun_limit} + 2);
+    options.devices.physics = &paced_.emplace(*physics_, clock_, allowed);
+  }
+  std::string next_complaint() override {
+    const auto lag = paced_ ? paced_->next_lag() : std::nullopt;
+    if (!lag || clock_.now() < next_complaint_) return {};
+    next_complaint_ = clock_.now() + std::chrono::seconds(10);
+    return fmt::format(
+        "takt run: the physics are {:.2g} s behind the clock: a second of the robot takes them {:.2g} s. Use "
+        "--virtual-time or a computer with less other work, or make {} cheaper: a longer timestep, fewer "
+        "contacts, another integrator\n",
+        to_seconds(lag->behind), lag->cost, model_);
   }
   void add_to(app::RobotOptions& options) override {
     options.devices.simulate = true;
@@ -78,8 +106,32 @@ class MujocoRun final : public Physics {
 
  private:
   std::unique_ptr<sim::MujocoPhysics> physics_;
+  std::string model_;  ///< its file
+  platform::SteadyClock clock_;
+  std::optional<PacedPhysics<platform::SteadyClock>> paced_;  ///< in wall time
+  Time next_complaint_{};
   std::optional<Photographer> photographer_;
 };
+
+/// The model beside a robot's file. Error: bad_physics, with the robots in its folder that have one.
+SetupResult<std::string> model_beside(const std::string& robot_file) {
+  namespace fs = std::filesystem;
+  const auto model_of = [](fs::path file) { return file.replace_extension(".xml"); };
+  std::error_code unknown;
+  const fs::path model = model_of(robot_file);
+  if (fs::exists(model, unknown)) return model.string();
+  std::set<std::string> others;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(fs::absolute(model).parent_path(), unknown)) {
+    if (entry.path().extension() == ".json" && fs::exists(model_of(entry.path()), unknown))
+      others.insert(entry.path().stem().string());
+  }
+  return fail(
+      sim::Errc::bad_physics,
+      fmt::format("--physics: there is no {} beside the robot. Robots there that have a model: {}. Or name "
+                  "an MJCF file by --model",
+                  model.string(), others.empty() ? "none" : fmt::to_string(fmt::join(others, ", "))));
+}
 
 }  // namespace
 
@@ -87,12 +139,15 @@ SetupResult<std::unique_ptr<Physics>> Physics::create(const robot::RobotDescript
                                                       const std::string& robot_file,
                                                       const PhysicsOptions& options) {
   if (options.engine.empty()) return nullptr;
-  const std::string model = options.model.empty()
-                                ? std::filesystem::path(robot_file).replace_extension(".xml").string()
-                                : options.model;
+  std::string model = options.model;
+  if (model.empty()) {
+    auto found = model_beside(robot_file);
+    if (!found) return tl::unexpected(std::move(found.error()));
+    model = std::move(*found);
+  }
   auto physics = sim::MujocoPhysics::load(model, robot);
   if (!physics) return tl::unexpected(std::move(physics.error()));
-  auto made = std::make_unique<MujocoRun>(std::move(*physics));
+  auto made = std::make_unique<MujocoRun>(std::move(*physics), model);
   if (!options.pictures.empty()) {
     if (auto taken = made->take_pictures(options); !taken) return tl::unexpected(std::move(taken.error()));
   }

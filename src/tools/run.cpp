@@ -162,7 +162,7 @@ std::string live_places(const app::Robot& robot, const RunOptions& options) {
 /// Waits for the loop's end, and prints reports, which must not take long. Requests the end on a signal,
 /// after the duration, or when the reader is gone. Returns false if the robot was not ready in time.
 bool wait_for_end(app::Robot& robot, const sigset_t& signals, const std::atomic<bool>& ended,
-                  const RunOptions& options, Printer& printer) {
+                  const RunOptions& options, Physics* physics, Printer& printer) {
   bool has_listed = false;
   bool is_late = false;
   const auto report = [&] {
@@ -177,6 +177,9 @@ bool wait_for_end(app::Robot& robot, const sigset_t& signals, const std::atomic<
         printer.print(controllers_of(robot) + "\n");
       }
     }
+    if (physics == nullptr) return;
+    if (std::string complaint = physics->next_complaint(); !complaint.empty())
+      printer.print_error(std::move(complaint));
   };
   const auto start = std::chrono::steady_clock::now();
   constexpr timespec patience{0, 20'000'000};
@@ -205,7 +208,7 @@ int run_in_wall_time(robot::RobotDescription description, const RunOptions& opti
   app::ClockOf<platform::SteadyClock> sleeping;
   app::RobotOptions made = robot_options(options);
   if (options.wait == Wait::sleep) made.clock = &sleeping;
-  if (physics != nullptr) physics->add_to(made);
+  if (physics != nullptr) physics->add_in_wall_time(made, description);
   made.created = date_and_time();
   made.serve_at = options.serve_at;
   if (options.serve_at.empty()) made.port = options.port.value_or(motion::default_port);
@@ -226,7 +229,7 @@ int run_in_wall_time(robot::RobotDescription description, const RunOptions& opti
     ended.store(true,
                 std::memory_order_release);  // release: a reader of this sees what the loop wrote
   });
-  const bool was_in_time = wait_for_end(robot, signals, ended, options, printer);
+  const bool was_in_time = wait_for_end(robot, signals, ended, options, physics, printer);
   loop_thread.join();
   const bool had_reader = printer.has_reader();
   if (ran) printer.print(summary(robot));
@@ -389,6 +392,7 @@ int run(const RunOptions& options) {
     fmt::print(stderr, "{}", complaint(physics.error()));
     return exit_code_of(physics.error());
   }
+  if (*physics) fmt::print(stderr, "{}", (*physics)->warnings());
   const bool is_recorded = robot->devices == robot::DeviceVariant::recorded && !options.simulate && !*physics;
   const bool is_simulated = options.simulate || options.virtual_time || *physics ||
                             robot->devices == robot::DeviceVariant::simulated;

@@ -3,7 +3,7 @@
 
 usage: takt_physics_test.py TAKT SOURCE [unittest arguments]
 """
-import csv, json, os, struct, subprocess, sys, tempfile, unittest
+import csv, json, os, shutil, struct, subprocess, sys, tempfile, unittest
 
 from robot_programs import program
 
@@ -81,6 +81,36 @@ class PhysicsTest(unittest.TestCase):
         self.assertIn("the model has no joint shoulder_pan_joint; it has ", done.stderr)
         done = self.takt("run", os.path.join(ROBOTS, "odrive_arm.json"), "--physics", "mujoco", "--virtual-time", "--duration", "1", status=2)
         self.assertIn("odrive_arm.xml", done.stderr)
+
+    def test_a_robot_without_a_model_is_told_which_robots_have_one(self):
+        done = self.takt("run", os.path.join(ROBOTS, "odrive_arm.json"), "--physics", "mujoco", "--virtual-time", "--duration", "1", status=2)
+        self.assertIn("odrive_arm.xml beside the robot. Robots there that have a model: arm6, mhubo_mobile, quadruped. Or name", done.stderr)
+        shutil.copy(os.path.join(ROBOTS, "odrive_arm.json"), self.folder)
+        done = self.takt("run", self.path("odrive_arm.json"), "--physics", "mujoco", "--virtual-time", "--duration", "1", status=2)
+        self.assertIn("have a model: none. Or name an MJCF file by --model", done.stderr)
+
+    def test_a_servo_for_quite_another_inertia_than_the_model_s_is_told(self):
+        with open(os.path.join(ROBOTS, "arm6.json")) as file:
+            robot = json.load(file)
+        robot["joints"][5]["plant"]["inertia"] = 400
+        with open(self.path("arm6.json"), "w") as file:
+            json.dump(robot, file)
+        done = subprocess.run([TAKT, "run", self.path("arm6.json"), "--physics", "mujoco", "--model", os.path.join(ROBOTS, "arm6.xml"),
+                               "--virtual-time", "--duration", "0.1"], capture_output=True, text=True, timeout=PATIENCE)
+        self.assertRegex(done.stderr, r"arm6.xml: joint wrist_3_joint: its servo is made for 400 kg m\^2 \(plant.inertia\), \d+ times the ")
+        self.assertEqual(done.stderr.count("its servo is made for"), 1)
+
+    def test_a_model_that_is_slower_than_the_clock_is_told_and_stops_the_robot_and_the_run_ends(self):
+        with open(os.path.join(ROBOTS, "arm6.xml")) as file:
+            slow = file.read().replace('timestep="0.0005"', 'timestep="0.000001"')  # no processor makes a million steps a second
+        with open(self.path("slow.xml"), "w") as file:
+            file.write(slow)
+        done = self.takt("run", os.path.join(ROBOTS, "arm6.json"), "--physics", "mujoco", "--model", self.path("slow.xml"),
+                         "--port", "0", "--duration", "3", status=1)
+        self.assertRegex(done.stderr, r"the physics are [\d.]+ s behind the clock: a second of the robot takes them [\d.e+]+ s. Use --virtual-time")
+        self.assertIn("slow.xml cheaper", done.stderr)
+        self.assertIn("[loop_overrun]", done.stdout)
+        self.assertIn("robot down", done.stdout)
 
     def test_the_motion_server_moves_it_in_wall_time(self):
         with open(os.path.join(ROBOTS, "arm6.json")) as file:
