@@ -2,9 +2,14 @@
 #include <doctest/doctest.h>
 #include <mujoco/mujoco.h>
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numbers>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "mujoco/model_file.hpp"
 #include "support/rt_guard.hpp"
@@ -19,6 +24,15 @@ using takt::test::ModelFile;
 using takt::test::pendulum;
 
 namespace {
+
+std::unique_ptr<MujocoPhysics> shipped(const std::string& name) {
+  const std::string path = std::string(TAKT_SOURCE_DIR) + "/examples/robots/" + name;
+  const auto robot = drives::load_robot_file(path + ".json");
+  REQUIRE(robot);
+  auto physics = MujocoPhysics::load(path + ".xml", *robot);
+  if (!physics) FAIL(physics.error().message);
+  return std::move(*physics);
+}
 
 robot::JointDescription joint_with(const std::string& name, robot::JointKind kind) {
   robot::JointDescription joint;
@@ -57,6 +71,31 @@ TEST_CASE("the shipped models have the joints of their robots") {
       CHECK((*physics)->joints()[i].position == robot->joints[i].plant.start);
     CHECK((robot->period % (*physics)->step_time()).count() == 0);
   }
+}
+
+TEST_CASE("of the contacts of the omni wheels, none is between rollers, and each wheel stands on the floor") {
+  const auto physics = shipped("mhubo_mobile");
+  const mjModel& model = physics->model();
+  const mjData& data = physics->data();
+  const auto wheel_of = [&](int geom) { return model.body_parentid[model.geom_bodyid[geom]]; };
+  const int floor = mj_name2id(&model, mjOBJ_GEOM, "floor");
+  for (PhysicsJoint& joint : physics->joints()) joint.torque = 1;
+  std::set<int> standing;
+  int between_rollers = 0;
+  for (int i = 0; i < 1000; ++i) {
+    physics->step();
+    standing.clear();
+    for (int c = 0; c < data.ncon; ++c) {
+      const mjContact& contact = data.contact[c];
+      const bool on_floor = contact.geom1 == floor || contact.geom2 == floor;
+      between_rollers += on_floor ? 0 : 1;
+      if (on_floor) standing.insert(wheel_of(contact.geom1 == floor ? contact.geom2 : contact.geom1));
+    }
+  }
+  CHECK(between_rollers == 0);
+  for (const char* wheel : {"wheel_front_left", "wheel_rear_left", "wheel_rear_right", "wheel_front_right"})
+    CHECK(standing.count(physics->body(wheel).value()) == 1);
+  CHECK(model.opt.integrator == mjINT_EULER);  // "implicit" costs seven times as much with so many joints
 }
 
 TEST_CASE("a model that does not fit the robot is refused with the joint and with what the model has") {
@@ -124,6 +163,44 @@ TEST_CASE("a torque acts directly, or through the joint's motor with its gear an
     for (int i = 0; i < 100; ++i) (*physics)->step();
     const double given = motor.find("range") == std::string::npos ? 2 : 1;
     CHECK((*physics)->joints()[0].velocity == doctest::Approx(given / inertia * 0.1).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("a drive that is tuned for quite another inertia than the joint's is told with both") {
+  robot::RobotDescription robot = robot_with("swing");
+  const auto told = [&robot](double inertia, const ModelFile& model) {
+    robot.joints[0].plant.inertia = inertia;
+    const auto physics = MujocoPhysics::load(model.path(), robot);
+    if (!physics) FAIL(physics.error().message);
+    std::vector<std::string> warnings = (*physics)->warnings();
+    for (std::string& warning : warnings) warning.erase(0, model.path().size());
+    return warnings;
+  };
+  const ModelFile rod(pendulum);  // 0.25 kg m^2
+  using Lines = std::vector<std::string>;
+  for (const double inertia : {0.0026, 0.1, 24.9}) CHECK(told(inertia, rod).empty());
+  CHECK(
+      told(1000, rod) ==
+      Lines{": joint swing: its servo is made for 1000 kg m^2 (plant.inertia), 4000 times the 0.25 kg m^2 of "
+            "the model's joint at the start: it will shake. Keep within 100 times: change plant.inertia, or "
+            "masses or armature in the model"});
+  const std::string lazy = told(0.001, rod).at(0);
+  CHECK(lazy.find("made for 0.001 kg m^2 (plant.inertia), 1/250 of the 0.25 kg m^2") != std::string::npos);
+  CHECK(lazy.find("cannot follow") != std::string::npos);
+  CHECK(told(1000, ModelFile(R"(<body><joint name="swing" axis="0 1 0" armature="20"/>
+    <geom type="sphere" pos="0 0 -0.5" size="0.001" mass="1"/></body>)"))
+            .empty());
+
+  robot.joints[0].kind = robot::JointKind::linear;
+  const ModelFile slide(
+      R"(<body><joint name="swing" type="slide"/><geom type="sphere" size="0.1" mass="2"/></body>)");
+  CHECK(told(1000, slide).at(0).find("1000 kg (plant.inertia), 500 times the 2 kg") != std::string::npos);
+}
+
+TEST_CASE("the drives of the shipped robots are made for the inertia of their models") {
+  for (const char* name : {"arm6", "quadruped", "mhubo_mobile"}) {
+    CAPTURE(name);
+    CHECK(shipped(name)->warnings() == std::vector<std::string>{});
   }
 }
 

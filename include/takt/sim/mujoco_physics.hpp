@@ -25,6 +25,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
@@ -42,10 +43,14 @@ namespace takt::sim {
 class MujocoPhysics final : public JointPhysics {
  public:
   /// Loads an MJCF file. The joints stand at their start positions; all else is as in the key frame "start",
-  /// or as the model says. Errors: bad_physics, with a line for each mistake.
+  /// or as the model says. See warnings(). Errors: bad_physics, with a line for each mistake.
   [[nodiscard]] static SetupResult<std::unique_ptr<MujocoPhysics>> load(const std::string& path,
                                                                         const robot::RobotDescription& robot);
   ~MujocoPhysics() override;
+
+  /// Sentences about what was loaded, and will not work well. The servo of a drive is made for its
+  /// plant.inertia. A joint's inertia at the start that differs by more than 100 times gives a warning.
+  [[nodiscard]] const std::vector<std::string>& warnings() const noexcept;
 
   [[nodiscard]] std::span<PhysicsJoint> joints() noexcept override;
   [[nodiscard]] Duration step_time() const noexcept override;

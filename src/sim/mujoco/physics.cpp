@@ -1,5 +1,6 @@
 #include "takt/sim/mujoco_physics.hpp"
 
+#include <fmt/format.h>
 #include <mujoco/mujoco.h>
 
 #include <algorithm>
@@ -18,6 +19,8 @@ namespace {
 
 /// The friction of a closed brake, in torque limits of its drive.
 constexpr double brake_strength = 3;
+/// The servo of a drive is tuned for its plant's inertia. Far from it, no servo is stable.
+constexpr double most_mismatch = 100;
 constexpr int none = -1;
 
 struct FreeModel {
@@ -42,6 +45,20 @@ bool is_motor(const mjModel& model, int actuator) {
          model.actuator_gaintype[actuator] == mjGAIN_FIXED &&
          model.actuator_biastype[actuator] == mjBIAS_NONE &&
          model.actuator_gainprm[actuator * mjNGAIN] * model.actuator_gear[actuator * 6] != 0;
+}
+
+/// Why the servo of a drive cannot control a joint with this inertia; "" if it can.
+std::string mismatch(const robot::JointDescription& joint, double inertia) {
+  const double ratio = joint.plant.inertia / inertia;
+  if (!(ratio > most_mismatch || ratio < 1 / most_mismatch)) return {};
+  const char* const unit = joint.kind == robot::JointKind::linear ? "kg" : "kg m^2";
+  const std::string compared =
+      ratio > 1 ? fmt::format("{:.4g} times", ratio) : fmt::format("1/{:.4g} of", 1 / ratio);
+  return fmt::format(
+      "joint {}: its servo is made for {:.4g} {} (plant.inertia), {} the {:.4g} {} of the model's joint "
+      "at the start: it {}. Keep within {:g} times: change plant.inertia, or masses or armature in the model",
+      joint.name, joint.plant.inertia, unit, compared, inertia, unit,
+      ratio > 1 ? "will shake" : "cannot follow", most_mismatch);
 }
 
 }  // namespace
@@ -73,6 +90,10 @@ class MujocoPhysics::World {
     if (!mistakes.empty()) return fail(Errc::bad_physics, std::move(mistakes));
     mj_forward(model.get(), data.get());
     take_states();
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      const std::string warning = mismatch(robot.joints[i], inertia_of(axes_[i]));
+      if (!warning.empty()) warnings.push_back(path + ": " + warning);
+    }
     std::vector<bool> is_drive(static_cast<std::size_t>(model->nu));
     for (const Axis& axis : axes_)
       if (axis.motor != none) is_drive[static_cast<std::size_t>(axis.motor)] = true;
@@ -101,6 +122,7 @@ class MujocoPhysics::World {
   std::unique_ptr<mjData, FreeData> data;
   Duration step_time{};
   std::vector<PhysicsJoint> joints;
+  std::vector<std::string> warnings;
   std::optional<MujocoSensors> sensors;
   bool diverged = false;
 
@@ -119,6 +141,11 @@ class MujocoPhysics::World {
       joints[i].position = data->qpos[axes_[i].position];
       joints[i].velocity = data->qvel[axes_[i].dof];
     }
+  }
+
+  /// The joint's own inertia in the present pose, with its armature, while all other joints stand; kg m^2.
+  [[nodiscard]] double inertia_of(const Axis& axis) const noexcept {
+    return data->qM[model->dof_Madr[axis.dof]];
   }
 
   /// Maps a joint. Returns a mistake, or "".
@@ -163,6 +190,7 @@ SetupResult<std::unique_ptr<MujocoPhysics>> MujocoPhysics::load(const std::strin
   return std::unique_ptr<MujocoPhysics>(new MujocoPhysics(std::move(world)));
 }
 
+const std::vector<std::string>& MujocoPhysics::warnings() const noexcept { return world_->warnings; }
 std::span<PhysicsJoint> MujocoPhysics::joints() noexcept { return world_->joints; }
 Duration MujocoPhysics::step_time() const noexcept { return world_->step_time; }
 void MujocoPhysics::step() noexcept { world_->step(); }
