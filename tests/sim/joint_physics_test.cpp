@@ -56,6 +56,10 @@ TEST_CASE("drives begin where the physics start, wherever the description does")
     REQUIRE(devices);
     for (std::size_t i = 0; i < description.joints.size(); ++i)
       CHECK((*devices)->simulation()->position(i) == physics.joints()[i].position);
+    // A loop in virtual time begins before the first step of any servo.
+    std::vector<robot::JointFeedback> feedback(description.joints.size());
+    (*devices)->read(Time{}, feedback);
+    (*devices)->write(Time{}, std::vector<JointCommand>(description.joints.size(), {.want_power = true}));
     test::PausedRobot robot(description, **devices, [](Time) {});
     for (int i = 0; i < 500; ++i) robot.cycle();
     CHECK(robot.manager.supervisor().state() == robot::RobotState::ready);
