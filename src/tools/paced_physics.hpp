@@ -25,7 +25,7 @@ class PacedPhysics final : public sim::JointPhysics {
  public:
   /// Physics that are late without a break for this long, and do not catch up, are too slow.
   static constexpr Duration patience = std::chrono::milliseconds(200);
-  /// Nobody wants them to be later than this, whatever the loop may miss.
+  /// A lag beyond this counts as late, whatever the loop may miss.
   static constexpr Duration latest = std::chrono::seconds(1);
 
   /// `physics` and `clock` must outlive this. Physics that are too slow leave out steps while they are more

@@ -75,7 +75,7 @@ class MujocoRun final : public Physics {
   }
   std::string warnings() const override {
     std::string text;
-    for (const std::string& warning : physics_->warnings()) text += "takt run: " + warning + "\n";
+    for (const std::string& warning : physics_->warnings()) text += fmt::format("takt run: {}\n", warning);
     return text;
   }
   void add_in_wall_time(app::RobotOptions& options, const robot::RobotDescription& robot) override {

@@ -92,7 +92,7 @@ class MujocoPhysics::World {
     take_states();
     for (std::size_t i = 0; i < axes_.size(); ++i) {
       const std::string warning = mismatch(robot.joints[i], inertia_of(axes_[i]));
-      if (!warning.empty()) warnings.push_back(path + ": " + warning);
+      if (!warning.empty()) warnings.push_back(fmt::format("{}: {}", path, warning));
     }
     std::vector<bool> is_drive(static_cast<std::size_t>(model->nu));
     for (const Axis& axis : axes_)
