@@ -15,8 +15,20 @@ struct LogFile::State {
   using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
   explicit State(File opened) : file(std::move(opened)) {}
 
+  /// Reads up to the end of a line, and waits for no more: a pipe may bring the next line much later. Returns
+  /// empty text at the end of the file.
+  std::string_view read() noexcept {
+    std::size_t size = 0;
+    for (int letter = 0; size < chunk.size() && letter != '\n'; ++size) {
+      letter = std::getc(file.get());
+      if (letter == EOF) break;
+      chunk[size] = static_cast<char>(letter);
+    }
+    return {chunk.data(), size};
+  }
+
   File file;
-  std::array<char, 1 << 16> chunk{};
+  std::array<char, 512> chunk{};
   std::string_view unread;  ///< rest of the chunk
   LogReader reader;
   bool at_end = false;
@@ -43,15 +55,18 @@ std::optional<LineResult<LogEntry>> LogFile::next() noexcept {
   State& state = *state_;
   while (!state.at_end) {
     if (const auto line = state.reader.next(state.unread)) return line;
-    const std::size_t size = std::fread(state.chunk.data(), 1, state.chunk.size(), state.file.get());
-    state.unread = std::string_view(state.chunk.data(), size);
-    if (size > 0) continue;
+    state.unread = state.read();
+    if (!state.unread.empty()) continue;
     state.at_end = true;
     if (std::ferror(state.file.get()) != 0) state.status = fail(Errc::file_failed);
     return state.reader.finish();
   }
   return std::nullopt;
 }
+
+LogFormat LogFile::format() const noexcept { return state_->reader.format(); }
+
+asc::PassedOver LogFile::passed_over() const noexcept { return state_->reader.passed_over(); }
 
 const Status& LogFile::status() const noexcept { return state_->status; }
 

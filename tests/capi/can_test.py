@@ -119,6 +119,11 @@ class CanFrameTest(unittest.TestCase):
         self.assertEqual(takt.takt_candump_format(byref(entry), 1, text, 301), OK)
         self.assertTrue(text.value.startswith(b"(0000000000.123456789) "))
 
+    def test_a_line_of_the_screen_of_candump_is_read(self):
+        entry, line = Entry(), b" (1.5)  can0  RX B -  5A1  [03]  11 22 33"
+        self.assertEqual(takt.takt_candump_parse(line, len(line), byref(entry), None), OK)
+        self.assertEqual((said(entry.frame), entry.direction), ((1_500_000_000, 0x5A1, FD | SWITCH, 3, b"\x11\x22\x33"), 1))
+
     def test_log_lines_that_are_none_say_where(self):
         entry, column = Entry(direction=7), c_uint32()
         for line, expected, at in ((b"(1.5) can0 123#0", BAD_LINE, 16), (b"", BAD_LINE, 1), (b"(1.5) can0 FFF#", ID_TOO_LARGE, 15),

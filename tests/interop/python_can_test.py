@@ -74,8 +74,8 @@ class PythonCan(unittest.TestCase):
             self.assertEqual((received, returned, malformed), (500, 500, 0))
             self.assertIn(commands, (4, 5))  # C S8 O O, and C at the end if it came in time
 
-    def copied(self, text):
-        with tempfile.NamedTemporaryFile("w", suffix=".log") as log:
+    def copied(self, text, suffix=".log"):
+        with tempfile.NamedTemporaryFile("w", suffix=suffix) as log:
             log.write(text)
             log.flush()
             return subprocess.run([PEER, "log", log.name], capture_output=True, text=True, timeout=30, check=True)
@@ -86,9 +86,9 @@ class PythonCan(unittest.TestCase):
             log.flush()
             return list(can.LogReader(log.name))
 
-    def written_by_python(self, messages):
+    def written_by_python(self, messages, suffix=".log"):
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "written.log")
+            path = os.path.join(folder, "written" + suffix)
             with can.Logger(path) as logger:
                 for message in messages:
                     logger.on_message_received(message)
@@ -121,6 +121,24 @@ class PythonCan(unittest.TestCase):
         self.assertFalse(remote.is_rx)
         self.assertEqual(essence(fd), (0x5A1, False, False, 48, b"\xa5" * 48, True, True, True))
         self.assertTrue(error.is_error_frame)
+
+    def test_a_log_of_vector_format_has_the_frames_of_python_can(self):
+        messages = [random_message(number) for number in range(300)]
+        for length in (0, 1, 8, 12, 64):
+            for rate_switch, passive in ((0, 0), (1, 0), (0, 1), (1, 1)):
+                messages.append(can.Message(arbitration_id=length, is_extended_id=length > 8, is_fd=True, data=bytes(range(length)),
+                                            bitrate_switch=rate_switch, error_state_indicator=passive))
+        for number, message in enumerate(messages):
+            message.timestamp, message.channel, message.is_rx = 1e9 + number / 64, number % 3, number % 2 == 0
+        error = can.Message(timestamp=2e9, is_error_frame=True, channel=0)
+        result = self.copied(self.written_by_python([*messages, error], ".asc"), ".asc")
+        self.assertEqual(result.stderr, "")
+        read = self.read_by_python(result.stdout)
+        self.assertEqual(len(read), len(messages))
+        for number, (got, sent) in enumerate(zip(read, messages)):
+            self.assertEqual(essence(got), essence(sent))
+            self.assertAlmostEqual(got.timestamp, number / 64, places=5)
+            self.assertEqual((got.channel, got.is_rx), (sent.channel + 1, sent.is_rx))
 
     def test_a_bad_line_is_named_and_the_rest_is_read(self):
         result = self.copied("(1.000000) can0 123#00\n(1.0) can0 123#0\n(2.000000) can0 124#01\n")

@@ -1,4 +1,4 @@
-// Log lines of candump -L (can-utils), the usual format for exchanging CAN recordings:
+// Logs of CAN frames. The usual format for exchanging them are the lines of candump -L (can-utils):
 //
 //   - (1795208238.156435) vcan0 123#DEADBEEF      data, 11-bit identifier: three digits
 //   - (1795208238.156435) vcan0 1ABCDEF0#00       29-bit identifier: eight digits
@@ -8,8 +8,17 @@
 //   - (1795208238.156435) can1 123#00 R           candump -x and python-can: R received, T transmitted
 //
 // Also read: leading blanks, stamps with 1 to 9 decimals, points between the data bytes, and a raw length
-// code (123#0011223344556677_F). The length code is dropped, because a frame has its length. Not read: CAN
-// XL, and candump's screen output. That output has no FD flags, and its time may start anywhere.
+// code (123#0011223344556677_F). The length code is dropped, because a frame has its length.
+//
+// What candump prints to a screen is read, too. Two digits of the length mean FD. Its FD flags are known only
+// from candump -x. Without candump -t there is no stamp, and -td and -tz let the time start at 0:
+//
+//   -  can0  123   [4]  DE AD BE EF
+//   -  (1795208238.156435)  can0  1ABCDEF0   [2]  remote request
+//   -  (000.156435)  can0  RX B -  5A1  [03]  11 22 33   '."3'
+//
+// The class LogReader also reads Vector's ASC logs, by their header (can/asc.hpp). Not read: CAN XL, the
+// dates of candump -tA, and the lines of text of candump -e.
 //
 // The codec and the reader are real-time safe. The header can/candump_file.hpp reads files, can/replay.hpp
 // sends them.
@@ -19,69 +28,16 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string_view>
-#include <tl/expected.hpp>
 #include <utility>
 
+#include "takt/can/asc.hpp"
 #include "takt/can/frame.hpp"
+#include "takt/can/log_entry.hpp"
 #include "takt/can/text.hpp"
 
 namespace takt::can::candump {
-
-/// The name of a network interface, as Linux allows it: 1 to 15 letters without blanks.
-class InterfaceName {
- public:
-  static constexpr std::size_t max_length = 15;
-
-  constexpr InterfaceName() noexcept = default;
-  /// Error: bad_value (not such a name).
-  [[nodiscard]] static constexpr Result<InterfaceName> create(std::string_view text) noexcept {
-    const auto is_graphic = [](char letter) { return letter > ' ' && letter <= '~'; };
-    if (text.empty() || text.size() > max_length || !std::all_of(text.begin(), text.end(), is_graphic)) {
-      return fail(Errc::bad_value);
-    }
-    InterfaceName name;
-    name.size_ = static_cast<std::uint8_t>(text.size());
-    std::copy(text.begin(), text.end(), name.letters_.begin());
-    return name;
-  }
-
-  /// Returns the name; valid as long as this object.
-  [[nodiscard]] constexpr std::string_view text() const noexcept { return {letters_.data(), size_}; }
-
-  friend constexpr bool operator==(const InterfaceName&, const InterfaceName&) = default;
-
- private:
-  std::array<char, max_length> letters_{};
-  std::uint8_t size_ = 0;
-};
-
-/// Whether the host received or sent the frame; unknown if the line does not tell.
-enum class Direction : std::uint8_t { unknown, received, transmitted };
-
-/// One line of a log. The frame's stamp is the log's time, usually since 1970. The log does not contain the
-/// stamp's source, so it is StampSource::software. The identifier of an error frame has no bit 29.
-struct LogEntry {
-  Frame frame{};
-  InterfaceName interface {};
-  Direction direction = Direction::unknown;
-
-  friend constexpr bool operator==(const LogEntry&, const LogEntry&) = default;
-};
-
-/// The error of a line and its place; `line` and `column` count from 1.
-struct LineError {
-  Error error{};
-  std::uint32_t column = 0;
-  std::uint64_t line = 0;  ///< 0 if a single line was read
-
-  friend constexpr bool operator==(const LineError&, const LineError&) = default;
-};
-
-template <class T>
-using LineResult = tl::expected<T, LineError>;
 
 /// The length of the longest accepted line, without its end: 64 data bytes with points between them, and
 /// blanks.
@@ -100,10 +56,12 @@ class LineParser {
   [[nodiscard]] constexpr LineResult<LogEntry> parse() noexcept {
     LogEntry entry;
     text_.blanks();
-    Status status = stamp(entry.frame);
+    const bool is_screen = is_of_screen(text_);
+    Status status;
+    if (!is_screen || text_.peek() == '(') status = stamp(entry.frame);
     if (status) status = interface(entry.interface);
-    if (status) status = frame(entry.frame);
-    if (status) status = direction(entry.direction);
+    if (status) status = is_screen ? screen(entry) : frame(entry.frame);
+    if (status && !is_screen) status = direction(entry.direction);
     if (status) return entry;
     return tl::unexpected<LineError>(
         LineError{status.error(), static_cast<std::uint32_t>(text_.position() + 1)});
@@ -114,47 +72,25 @@ class LineParser {
     if (!text_.take('(')) return fail(Errc::bad_line);
     text_.blanks();
     std::int64_t nanoseconds = 0;
-    if (const Status whole = decimals(nanoseconds, 20); !whole) return whole;
-    if (!text_.take('.')) return fail(Errc::bad_line);
-    const std::size_t point = text_.position();
-    if (const Status fraction = decimals(nanoseconds, 9); !fraction) return fraction;
-    for (std::size_t i = text_.position() - point; i < 9; ++i) {
-      if (!append(nanoseconds, 0)) return fail(Errc::out_of_range);
-    }
+    if (const Status seconds = take_seconds(text_, nanoseconds); !seconds) return seconds;
     if (!text_.take(')')) return fail(Errc::bad_line);
     frame.stamp = time_from_nanoseconds(nanoseconds);
     frame.stamp_source = StampSource::software;
     return {};
-  }
-  /// Appends 1 to `most` digits to the number.
-  constexpr Status decimals(std::int64_t& number, std::size_t most) noexcept {
-    std::size_t count = 0;
-    for (; can::detail::is_digit(text_.peek()); ++count, text_.skip()) {
-      if (count == most) return fail(Errc::bad_line);
-      if (!append(number, text_.peek() - '0')) return fail(Errc::out_of_range);
-    }
-    if (count == 0) return fail(Errc::bad_line);
-    return {};
-  }
-  [[nodiscard]] static constexpr bool append(std::int64_t& number, int digit) noexcept {
-    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-    if (number > (most - digit) / 10) return false;
-    number = 10 * number + digit;
-    return true;
   }
 
   constexpr Status interface(InterfaceName& into) noexcept {
     text_.blanks();
     const auto name = InterfaceName::create(text_.peek_word());
     if (!name) return fail(Errc::bad_line);
-    for (std::size_t i = 0; i < name->text().size(); ++i) text_.skip();
+    static_cast<void>(text_.take_word());
     text_.blanks();
     into = *name;
     return {};
   }
 
   constexpr Status frame(Frame& frame) noexcept {
-    if (const Status status = identifier(frame); !status) return status;
+    if (const Status status = identifier(frame, text_.peek_word().find('#')); !status) return status;
     if (!text_.take('#')) return fail(Errc::bad_line);
     if (text_.peek() == '#') {
       text_.skip();
@@ -171,8 +107,7 @@ class LineParser {
     return length_code(frame);
   }
   /// Parses three digits (11 bits) or eight (29 bits).
-  constexpr Status identifier(Frame& frame) noexcept {
-    const std::size_t digits = text_.peek_word().find('#');
+  constexpr Status identifier(Frame& frame, std::size_t digits) noexcept {
     if (digits != 3 && digits != 8) return fail(Errc::bad_line);
     const auto id = text_.hex(digits);
     if (!id) return fail(Errc::bad_line);
@@ -213,6 +148,85 @@ class LineParser {
       return fail(Errc::bad_line);
     return {};
   }
+
+  // ---- The screen
+
+  /// Whether a length in brackets follows the identifier, as in no other format. A log line never has a '['
+  /// there, since its identifier and data are one word.
+  [[nodiscard]] static constexpr bool is_of_screen(can::detail::TextReader text) noexcept {
+    if (text.take('(')) {
+      while (!text.at_end() && !text.take(')')) text.skip();
+    }
+    static_cast<void>(text.take_word());
+    if (is_direction(text)) take_extra(text);
+    static_cast<void>(text.take_word());
+    text.blanks();
+    return text.peek() == '[';
+  }
+  /// "RX B E" of candump -x: direction, bit-rate switch, ESI. A '-' stands for a flag that is not set.
+  [[nodiscard]] static constexpr bool is_direction(can::detail::TextReader text) noexcept {
+    const std::string_view word = text.take_word();
+    return word == "RX" || word == "TX";
+  }
+  static constexpr void take_extra(can::detail::TextReader& text) noexcept {
+    for (int i = 0; i < 3; ++i) static_cast<void>(text.take_word());
+  }
+
+  constexpr Status screen(LogEntry& entry) noexcept {
+    Frame& frame = entry.frame;
+    if (is_direction(text_)) {
+      entry.direction = text_.take_word() == "RX" ? Direction::received : Direction::transmitted;
+      frame.bit_rate_switch = text_.take_word() == "B";
+      frame.error_state = text_.take_word() == "E";
+      text_.blanks();
+    }
+    if (const Status status = identifier(frame, text_.peek_word().size()); !status) return status;
+    if (const Status status = length_in_brackets(frame); !status) return status;
+    text_.blanks();
+    if (text_.peek_word() == "remote") {
+      static_cast<void>(text_.take_word());
+      if (text_.take_word() != "request" || frame.fd || frame.error) return fail(Errc::bad_line);
+      frame.remote = true;
+    } else if (const Status status = spaced_data(frame); !status) {
+      return status;
+    }
+    return screen_end(frame);
+  }
+  /// "[8]" of a classic frame, "[08]" of an FD frame.
+  constexpr Status length_in_brackets(Frame& frame) noexcept {
+    text_.blanks();
+    if (!text_.take('[')) return fail(Errc::bad_line);
+    const std::size_t begin = text_.position();
+    std::int64_t length = 0;
+    if (const Status status = take_decimals(text_, length, 2); !status) return status;
+    frame.fd = text_.position() - begin == 2;
+    if (!text_.take(']')) return fail(Errc::bad_line);
+    if (!is_frame_length(static_cast<std::size_t>(length), {.fd = frame.fd})) return fail(Errc::wrong_length);
+    const bool has_fd_flags = frame.bit_rate_switch || frame.error_state;
+    if (frame.fd ? frame.error : has_fd_flags) return fail(Errc::bad_line);
+    frame.length = static_cast<std::uint8_t>(length);
+    return {};
+  }
+  constexpr Status spaced_data(Frame& frame) noexcept {
+    for (std::uint8_t i = 0; i < frame.length; ++i) {
+      text_.blanks();
+      const auto byte = text_.hex(2);
+      if (!byte) return fail(Errc::bad_line);
+      frame.data[i] = static_cast<std::uint8_t>(*byte);
+    }
+    return {};
+  }
+  /// After the data only the ASCII letters of candump -a may follow, or the mark of an error frame.
+  constexpr Status screen_end(const Frame& frame) noexcept {
+    const bool is_end_of_word = text_.at_end() || text_.peek() == ' ' || text_.peek() == '\t';
+    text_.blanks();
+    if (text_.at_end() || (is_end_of_word && text_.peek() == '\'')) return {};
+    if (!frame.error || !is_end_of_word || text_.peek_word() != "ERRORFRAME") return fail(Errc::bad_line);
+    static_cast<void>(text_.take_word());
+    return {};
+  }
+
+  // ----
 
   constexpr Status direction(Direction& into) noexcept {
     text_.blanks();
@@ -261,8 +275,9 @@ constexpr void put_frame(Line& line, const Frame& frame) noexcept {
 }
 }  // namespace detail
 
-/// Parses one line without its end. Errors: bad_line, id_too_large, payload_too_long, wrong_length (no FD
-/// length), bad_value (unknown FD flags), out_of_range (a stamp beyond 2^63 ns).
+/// Parses one line of candump without its end. A line without a stamp gives StampSource::none. Errors:
+/// bad_line, id_too_large, payload_too_long, wrong_length (no FD length), bad_value (unknown FD flags),
+/// out_of_range (a stamp beyond 2^63 ns).
 [[nodiscard]] constexpr LineResult<LogEntry> parse_line(std::string_view line) noexcept {
   return detail::LineParser(line).parse();
 }
@@ -292,8 +307,15 @@ enum class Precision : std::uint8_t { microseconds = 6, nanoseconds = 9 };
   return line;
 }
 
+/// The format of a log.
+enum class LogFormat : std::uint8_t {
+  candump,  ///< lines of candump, for logs or for the screen
+  asc,      ///< Vector's
+};
+
 /// Splits text into lines and parses them. The text may arrive in pieces of any size. Empty lines are
-/// skipped.
+/// skipped. A header of an ASC log in place of a line of candump makes it an ASC log. Of that, lines without
+/// a frame are passed over.
 class LogReader {
  public:
   /// Takes text from the front of `text` up to the end of the next line. Without a complete line, it takes
@@ -314,19 +336,41 @@ class LogReader {
   /// Call at the end of the text: returns the last line if it has no line end.
   [[nodiscard]] constexpr std::optional<LineResult<LogEntry>> finish() noexcept {
     ++line_;
-    const std::size_t size = std::exchange(size_, 0);
-    if (size > letters_.size()) return wrong({Errc::bad_line, static_cast<std::uint32_t>(max_line + 1)});
-    std::string_view line(letters_.data(), size);
+    const bool is_cut = size_ > letters_.size();
+    std::string_view line(letters_.data(), std::min(std::exchange(size_, 0), letters_.size()));
+    if (!asc_ && line.size() > max_line) return wrong({Errc::bad_line, max_line + 1});
     while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
     if (line.empty()) return std::nullopt;
-    const auto entry = parse_line(line);
-    if (!entry) return wrong(entry.error());
-    return entry;
+    return asc_ ? asc_line(line, is_cut) : candump_line(line);
+  }
+  /// The format so far: a log is candump's until a header of an ASC log came.
+  [[nodiscard]] constexpr LogFormat format() const noexcept {
+    return asc_ ? LogFormat::asc : LogFormat::candump;
+  }
+  /// The lines of an ASC log that have no frame.
+  [[nodiscard]] constexpr asc::PassedOver passed_over() const noexcept {
+    return asc_ ? asc_->passed_over() : asc::PassedOver{};
   }
   /// The number of complete lines so far.
   [[nodiscard]] constexpr std::uint64_t lines() const noexcept { return line_; }
 
  private:
+  [[nodiscard]] constexpr std::optional<LineResult<LogEntry>> candump_line(std::string_view line) noexcept {
+    const auto entry = parse_line(line);
+    if (entry) return entry;
+    if (!asc::Parser::is_header(line)) return wrong(entry.error());
+    asc_.emplace();
+    return asc_line(line, false);
+  }
+  /// `is_cut`: the line goes on beyond the longest one.
+  [[nodiscard]] constexpr std::optional<LineResult<LogEntry>> asc_line(std::string_view line,
+                                                                       bool is_cut) noexcept {
+    const auto entry = asc_->parse(line);
+    if (!entry) return wrong(entry.error());
+    if (!*entry) return std::nullopt;
+    if (is_cut) return wrong({Errc::bad_line, asc::max_line + 1});
+    return LineResult<LogEntry>(**entry);
+  }
   [[nodiscard]] static constexpr bool is_blank(char letter) noexcept {
     return letter == ' ' || letter == '\t' || letter == '\r';
   }
@@ -335,9 +379,10 @@ class LogReader {
     return tl::unexpected<LineError>(error);
   }
 
-  std::array<char, max_line> letters_{};
+  std::array<char, std::max(max_line, asc::max_line)> letters_{};
   std::size_t size_ = 0;
   std::uint64_t line_ = 0;
+  std::optional<asc::Parser> asc_;  ///< of an ASC log
 };
 
 }  // namespace takt::can::candump

@@ -1,4 +1,5 @@
-// Reads a candump log file of any size, line by line. Not for microcontrollers, and not real-time safe.
+// Reads a log file of any size, line by line: candump's or Vector's ASC. Not for microcontrollers, and not
+// real-time safe.
 #pragma once
 
 #include <memory>
@@ -21,8 +22,13 @@ class LogFile {
   LogFile& operator=(LogFile&& other) noexcept;
   ~LogFile();
 
-  /// Returns the next line that is not empty; nullopt at the end. An error concerns that line only.
+  /// Returns the next frame, or the error of its line; nullopt at the end. A pipe is waited for only until
+  /// the line is complete.
   [[nodiscard]] std::optional<LineResult<LogEntry>> next() noexcept;
+
+  /// The format, and the lines of an ASC log without a frame so far.
+  [[nodiscard]] LogFormat format() const noexcept;
+  [[nodiscard]] asc::PassedOver passed_over() const noexcept;
 
   /// After next() returned nullopt: success at the end of the file. Error: file_failed (reading failed).
   [[nodiscard]] const Status& status() const noexcept;

@@ -46,6 +46,13 @@ class TextReader {
   constexpr void blanks() noexcept {
     while (!at_end() && (peek() == ' ' || peek() == '\t')) ++position_;
   }
+  /// Takes blanks, and the letters before the next blank.
+  constexpr std::string_view take_word() noexcept {
+    blanks();
+    const std::string_view word = peek_word();
+    position_ += word.size();
+    return word;
+  }
   /// Takes the next `digits` (at most 8) hexadecimal digits as a number; nullopt if there are fewer.
   [[nodiscard]] constexpr std::optional<std::uint32_t> hex(std::size_t digits) noexcept {
     if (digits > remaining()) return std::nullopt;
