@@ -40,7 +40,7 @@ LOG = """(1795208238.156435) can0 181#983A4102
 
 
 class Adapter:
-    """An slcan adapter on a pseudo terminal that confirms each command. Sends `frames` once its channel is open."""
+    """An slcan adapter on a pseudo terminal that confirms each command. Sends `frames` behind its answer to O."""
 
     def __init__(self, frames):
         self.master, self.slave = pty.openpty()
@@ -58,9 +58,8 @@ class Adapter:
             *lines, rest = (rest + os.read(self.master, 4096)).split(b"\r")
             for line in lines:
                 self.heard.append(line)
-                os.write(self.master, b"V1013\r" if line == b"V" else b"\r")
-                if line == b"O":
-                    os.write(self.master, b"".join(frame + b"\r" for frame in self.frames))
+                frames = self.frames if line == b"O" else []
+                os.write(self.master, b"\r".join([b"V1013" if line == b"V" else b"", *frames, b""]))
 
     def close(self):
         os.close(self.stop_write)

@@ -91,8 +91,8 @@ typedef struct takt_candump_entry {
 #define TAKT_SLCAN_MAX_LINE 144
 
 /* Parses a line of `bytes` characters, without its end. A line that candump prints to a screen is read, too:
- * "  can0  123   [4]  DE AD BE EF"; without a time its stamp is 0. On an error *column, which may be NULL, is its
- * position, from 1. Errors: TAKT_ERROR_CAN_BAD_LINE, _ID_TOO_LARGE, _PAYLOAD_TOO_LONG, _WRONG_LENGTH,
+ * "  can0  123   [4]  DE AD BE EF"; without a time its stamp is 0. On an error *column, which may be NULL, is
+ * its position, from 1. Errors: TAKT_ERROR_CAN_BAD_LINE, _ID_TOO_LARGE, _PAYLOAD_TOO_LONG, _WRONG_LENGTH,
  * _BAD_VALUE, _OUT_OF_RANGE. Real-time safe. */
 TAKT_API int32_t takt_candump_parse(const char* line, size_t bytes, takt_candump_entry* entry,
                                     uint32_t* column);
