@@ -16,6 +16,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "takt/app/bus.hpp"
 #include "takt/can/candump_file.hpp"
@@ -25,6 +26,7 @@
 #include "takt/platform/steady_clock.hpp"
 #include "tools/commands.hpp"
 #include "tools/decoded_frame.hpp"
+#include "tools/frame_checks.hpp"
 #include "tools/number_checks.hpp"
 #include "tools/printer.hpp"
 #include "tools/signals.hpp"
@@ -37,8 +39,9 @@ namespace candump = can::candump;
 constexpr std::uint64_t named_lines = 20;  ///< bad lines of a log that are named; the rest is counted
 
 struct CandumpOptions {
-  std::string place;  ///< a bus, or a file
-  std::string dbc;    ///< empty: do not decode
+  std::string place;                 ///< a bus, or a file
+  std::string dbc;                   ///< empty: do not decode
+  std::vector<std::string> rules{};  ///< of counters and checksums
   std::uint32_t bit_rate = 1'000'000;
   double duration = 0;  ///< s; 0: until a signal
 };
@@ -55,20 +58,28 @@ std::string unwritten(int error) {
 /// Turns entries into lines.
 class Lines {
  public:
-  explicit Lines(const dbc::Database* dbc) {
-    if (dbc != nullptr) decoder_.emplace(*dbc);
-  }
+  Lines() = default;
+  Lines(const dbc::Database& dbc, FrameChecks checks) : decoder_(dbc), checks_(std::move(checks)) {}
 
   /// The line with its end.
   [[nodiscard]] std::string line_of(const candump::LogEntry& entry) {
     const auto line = format_line(entry);
     if (!line) return fmt::format("a frame that no line can hold: {}\n", describe(line.error()));
     const std::string signals = decoder_ ? decoder_->text_of(entry.frame) : std::string();
-    return fmt::format("{}{}{}\n", line->text(), signals.empty() ? "" : " :: ", signals);
+    const std::string_view mistake = checks_.mistake_in(entry.frame);
+    return fmt::format("{}{}{}{}{}\n", line->text(), signals.empty() ? "" : " :: ", signals,
+                       mistake.empty() ? "" : " !! ", mistake);
+  }
+
+  /// Call it after the last line. Returns whether all frames passed the checks.
+  [[nodiscard]] bool end() const {
+    fmt::print(stderr, "{}", checks_.summary());
+    return checks_.all_good();
   }
 
  private:
   std::optional<FrameDecoder> decoder_;
+  FrameChecks checks_;
 };
 
 // ---- A log
@@ -108,7 +119,8 @@ int print_log(const CandumpOptions& options, Lines& lines) {
   if (std::fflush(stdout) != 0) return fails(unwritten(errno), exit_failed);
   if (!log->status()) return fails(fmt::format("{}: {}", name, describe(log->status().error())), exit_failed);
   name_passed_over(name, log->passed_over());
-  if (bad_lines == 0) return exit_ok;
+  const bool all_good = lines.end();
+  if (bad_lines == 0) return all_good ? exit_ok : exit_failed;
   return fails(fmt::format("{}: {} lines have no frame that can be read; the others were printed. {}", name,
                            bad_lines, known_lines(log->format())),
                exit_bad_input);
@@ -205,21 +217,12 @@ int print_bus(const CandumpOptions& options, const app::BusAddress& address, Lin
   const bool had_reader = printer.has_reader();
   const int error = printer.end();
   if (had_reader && error != 0) return fails(unwritten(error), exit_failed);
-  return is_up && had_reader ? exit_ok : exit_failed;
+  return lines.end() && is_up && had_reader ? exit_ok : exit_failed;
 }
 
 // ---- Both
 
-int candump_place(const CandumpOptions& options) {
-  std::optional<dbc::Database> dbc;
-  if (!options.dbc.empty()) {
-    auto loaded = dbc::Database::load(options.dbc);
-    if (!loaded) return fails(loaded.error().message, exit_bad_input);
-    for (const dbc::Warning& warning : loaded->warnings())
-      fmt::print(stderr, "{}: {}\n", options.dbc, to_string(warning));
-    dbc.emplace(std::move(*loaded));
-  }
-  Lines lines(dbc ? &*dbc : nullptr);
+int print_place(const CandumpOptions& options, Lines& lines) {
   std::error_code ignored;
   if (options.place == "-" || std::filesystem::exists(options.place, ignored)) {
     if (options.duration > 0)
@@ -234,6 +237,19 @@ int candump_place(const CandumpOptions& options) {
   return print_bus(options, *address, lines);
 }
 
+int candump_place(const CandumpOptions& options) {
+  Lines plain;
+  if (options.dbc.empty()) return print_place(options, plain);
+  const auto dbc = dbc::Database::load(options.dbc);
+  if (!dbc) return fails(dbc.error().message, exit_bad_input);
+  for (const dbc::Warning& warning : dbc->warnings())
+    fmt::print(stderr, "{}: {}\n", options.dbc, to_string(warning));
+  auto checks = FrameChecks::create(*dbc, options.rules);
+  if (!checks) return fails("--check " + checks.error().message, exit_bad_input);
+  Lines decoded(*dbc, std::move(*checks));
+  return print_place(options, decoded);
+}
+
 }  // namespace
 
 void add_candump(CLI::App& app) {
@@ -244,8 +260,13 @@ void add_candump(CLI::App& app) {
       ->add_option("place", options->place,
                    "A bus: can0, or slcan:/dev/ttyACM0. Or a log; - is the standard input")
       ->required();
-  command->add_option("--dbc", options->dbc,
-                      "DBC file: adds the signals and units of each frame that it knows");
+  CLI::Option* const dbc = command->add_option(
+      "--dbc", options->dbc, "DBC file: adds the signals and units of each frame that it knows");
+  command
+      ->add_option("--check", options->rules,
+                   "MESSAGE:COUNTER:CHECKSUM:KIND: check two signals of a message; may be repeated")
+      ->allow_extra_args(false)
+      ->needs(dbc);
   command->add_option("--bit-rate", options->bit_rate, "bit/s of an slcan adapter; an interface has its own")
       ->check(CLI::IsMember({125'000, 250'000, 500'000, 800'000, 1'000'000}))
       ->capture_default_str();
@@ -262,15 +283,22 @@ void add_candump(CLI::App& app) {
       "file, "
       "line\n"
       "and column; the others are printed.\n"
+      "--check appends \" !! wrong checksum\", wrong length, wrong counter, repeated or frames lost. The "
+      "kinds "
+      "are sum,\n"
+      "exclusive_or, crc8_j1850, crc8_2f, and e2e_profile_1:DATA_ID of AUTOSAR. Standard error gets the "
+      "counts.\n"
       "Examples:\n"
       "  takt candump can0 --dbc drive.dbc\n"
+      "  takt candump can0 --dbc drive.dbc --check MotorStatus:Counter:Crc:crc8_j1850 --check "
+      "Brake:Count:Crc:e2e_profile_1:0x123\n"
       "  takt candump slcan:/dev/ttyACM0 --bit-rate 500000 --duration 10 > drive.log\n"
       "  takt candump drive.asc > drive.log          # Vector's format to candump's\n"
       "  ssh robot candump can0 | takt candump - --dbc drive.dbc\n"
-      "Exit code: 0 it ended as it should, 1 the bus cannot be opened, its link is lost, or the output "
-      "cannot "
-      "be written,\n"
-      "2 an argument, the DBC file or lines of the log are wrong.");
+      "Exit code: 0 it ended as it should, 1 the bus cannot be opened, its link is lost, a check failed, or "
+      "the "
+      "output\n"
+      "cannot be written, 2 an argument, the DBC file or lines of the log are wrong.");
   command->callback([options] {
     const int code = candump_place(*options);
     if (code != exit_ok) throw CLI::RuntimeError(code);

@@ -149,6 +149,26 @@ class TaktCandump(unittest.TestCase):
         self.assertIn("500 lines", many.stderr)
         self.candump("-", code=2, input="\x00" * 100_000)
 
+    def test_counters_and_checksums_are_checked_by_a_rule(self):
+        dbc = self.write("brake.dbc", """BU_: A
+BO_ 291 Brake: 3 A
+ SG_ Sum : 0|8@1+ (1,0) [0|0] "" A
+ SG_ Count : 8|8@1+ (1,0) [0|0] "" A
+ SG_ Pressure : 16|8@1+ (1,0) [0|0] "bar" A
+""")
+        frames = ("123#070205", "123#080305", "123#080305", "123#0B0605", "123#0C0605", "123#0702", "124#00", "123#R")
+        log = self.write("brake.log", "".join(f"(1.0) can0 {frame}\n" for frame in frames))
+        done = self.candump(log, "--dbc", dbc, "--check", "Brake:Count:Sum:sum", code=1)
+        self.assertEqual([line.partition(" !! ")[2] for line in done.stdout.splitlines()],
+                         ["", "", "repeated", "frames lost", "wrong checksum", "wrong length", "", ""])
+        self.assertIn("123#0C0605 :: Brake(Sum: 12, Count: 6, Pressure: 5 bar) !! wrong checksum\n", done.stdout)
+        self.assertEqual(done.stderr, "Brake: 2 good, 1 wrong length, 1 wrong checksum, 1 repeated, 1 frames lost\n")
+        good = self.write("good.log", "".join(f"(1.0) can0 {frame}\n" for frame in frames[:2]))
+        self.assertEqual(self.candump(good, "--dbc", dbc, "--check", "Brake:Count:Sum:sum").stderr, "Brake: 2 good\n")
+        for rule, reason in (("Brake:Count:Sum:crc", "its kind is unknown"), ("Brake:Counter:Sum:sum", "no signal Counter")):
+            self.assertIn(reason, self.candump(log, "--dbc", dbc, "--check", rule, code=2).stderr)
+        self.assertIn("--dbc", self.candump(log, "--check", "Brake:Count:Sum:sum", code=2).stderr)
+
     def test_a_log_of_vector_is_printed_and_its_other_lines_are_counted(self):
         log = self.write("drive.asc", "date Sun Nov 29 02:56:10.123 pm 2026\nbase hex  timestamps absolute\n"
                                       "   0.5 1  181             Rx   d 4 98 3A 41 02  Length = 0 BitCount = 0 ID = 385\n"

@@ -1,16 +1,16 @@
 // Lines of Vector's ASC logs (CANoe, CANalyzer, python-can). They begin with a header that sets the base of
 // the numbers and the kind of the stamps:
 //
-//     date Sun Nov 29 02:56:10.123 pm 2026
-//     base hex  timestamps absolute
-//     internal events logged
-//     Begin Triggerblock Sun Nov 29 02:56:10.123 pm 2026
-//        0.000000 Start of measurement
-//        0.015991 1  123             Rx   d 2 11 22  Length = 240015 BitCount = 124 ID = 291
-//        0.016991 1  1ABCDEF0x       Tx   r 4
-//        0.017500 1  ErrorFrame
-//        0.018000 CANFD   2 Rx        5A1   Name      1 0 9 12 11 22 33 44 55 66 77 88 99 AA BB CC  0 0 3000
-//     End TriggerBlock
+//   date Sun Nov 29 02:56:10.123 pm 2026
+//   base hex  timestamps absolute
+//   internal events logged
+//   Begin Triggerblock Sun Nov 29 02:56:10.123 pm 2026
+//      0.000000 Start of measurement
+//      0.015991 1  123             Rx   d 2 11 22  Length = 240015 BitCount = 124 ID = 291
+//      0.016991 1  1ABCDEF0x       Tx   r 4
+//      0.017500 1  ErrorFrame
+//      0.018000 CANFD   2 Rx        5A1   Name      1 0 9 12 11 22 33 44 55 66 77 88 99 AA BB CC  0 0 3000
+//   End TriggerBlock
 //
 // The interface of an entry is the channel's number: "1". Stamps count from the start of the measurement,
 // because the date has no time zone. Relative stamps count from the line before, and are added up. A line
