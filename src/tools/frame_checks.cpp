@@ -17,9 +17,9 @@ SetupResult<FrameChecks> FrameChecks::create(const dbc::Database& dbc,
                                              const std::vector<std::string>& rules) {
   FrameChecks checks;
   for (const std::string& text : rules) {
-    const auto rule = dbc::parse_protection_rule(text);
-    if (!rule) return tl::unexpected(rule.error());
-    auto protection = dbc::Protection::create(dbc, *rule);
+    const auto parsed = dbc::parse_protection_rule(text);
+    if (!parsed) return tl::unexpected(parsed.error());
+    auto protection = dbc::Protection::create(dbc, *parsed);
     if (!protection) return tl::unexpected(std::move(protection.error()));
     checks.checks_.push_back({.protection = *protection});
   }

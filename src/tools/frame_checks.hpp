@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "takt/can/frame.hpp"
@@ -19,7 +20,7 @@ class FrameChecks {
   [[nodiscard]] static SetupResult<FrameChecks> create(const dbc::Database& dbc,
                                                        const std::vector<std::string>& rules);
 
-  /// Checks the frame, and returns its mistake: "wrong checksum". Empty for a good one, and for one without a rule.
+  /// Checks the frame, and returns its mistake: "wrong checksum". Empty for a good one, and without a rule.
   [[nodiscard]] std::string_view mistake_in(const can::Frame& frame);
   [[nodiscard]] bool all_good() const;
   /// A line for each rule: "MotorStatus: 98 good, 2 wrong checksum".
