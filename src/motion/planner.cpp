@@ -7,6 +7,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "takt/trajectory/brake.hpp"
 #include "takt/trajectory/directional_limits.hpp"
 #include "takt/trajectory/domain.hpp"
+#include "takt/trajectory/joint_at_fault.hpp"
 #include "takt/trajectory/limits.hpp"
 #include "takt/trajectory/point_to_point.hpp"
 #include "takt/trajectory/stop.hpp"
@@ -75,9 +77,9 @@ class Waypoints {
     waypoints.timed_ = message.timed;
     waypoints.add_start(task);
     for (const PointMessage& point : message.points) {
-      if (auto done = check_size(task, point.positions.size(), "positions"); !done)
-        return reject(done.error());
-      const bool leads_on = &point == message.points.data() && message.points.size() > 1;
+      const auto index = static_cast<std::size_t>(&point - message.points.data());
+      if (auto done = check_sizes(task, point, index); !done) return reject(done.error());
+      const bool leads_on = index == 0 && message.points.size() > 1;
       const bool is_start = message.timed ? point.time == 0 : leads_on && check_start(task, point);
       if (is_start) {
         if (auto done = check_start(task, point); !done) return reject(done.error());
@@ -94,16 +96,17 @@ class Waypoints {
 
   [[nodiscard]] Outcome<Trajectory> build(const Task& task) const {
     if (!timed_) {
-      auto motion = trajectory::through_within(trajectory::Waypoints{joints_, {}, positions_, {}, {}},
-                                               through_, task.limits);
-      if (!motion) return reject(motion.error());
+      const trajectory::Waypoints untimed{joints_, {}, positions_, {}, {}};
+      auto motion = trajectory::through_within(untimed, through_, task.limits);
+      if (!motion)
+        return reject(task, motion.error(), trajectory::joint_at_fault(untimed, through_, task.limits));
       return std::move(motion->trajectory);
     }
     // Velocity zero at each waypoint is one choice of "given", and keeps the start's own velocity.
     const Through mode = through_ == Through::stop ? Through::given : through_;
-    auto motion = trajectory::through(
-        trajectory::Waypoints{joints_, times_, positions_, velocities_, accelerations_}, mode);
-    if (!motion) return reject(motion.error());
+    const trajectory::Waypoints timed{joints_, times_, positions_, velocities_, accelerations_};
+    auto motion = trajectory::through(timed, mode);
+    if (!motion) return reject(task, motion.error(), trajectory::joint_at_fault(timed, mode));
     return std::move(*motion);
   }
 
@@ -184,7 +187,9 @@ std::optional<std::size_t> moving_at_end(const Trajectory& motion) {
 /// Adds a stop after the motion's end if the request asks for it.
 Outcome<void> add_stop(Trajectory& motion, const Task& task, AtEnd at_end) {
   if (at_end != AtEnd::stop) return {};
-  if (Status stopped = append_stop(motion, task.limits); !stopped) return reject(stopped.error());
+  const std::size_t end = motion.segments();
+  if (Status stopped = append_stop(motion, task.limits); !stopped)
+    return reject(task, stopped.error(), trajectory::joint_at_fault(motion, end, task.limits));
   return {};
 }
 
@@ -259,9 +264,11 @@ class Fitting {
  private:
   [[nodiscard]] bool is_joined(double stretch) {
     if (from_ == 0) return true;
-    const Status planned = lead_.plan(task_.start, slowed(states_at(rest_, 0), stretch), bounds_,
-                                      trajectory::Synchronisation::time, first_time_ * stretch);
-    if (!planned) return fails(reject(planned.error()));
+    const auto ends = slowed(states_at(rest_, 0), stretch);
+    const Status planned =
+        lead_.plan(task_.start, ends, bounds_, trajectory::Synchronisation::time, first_time_ * stretch);
+    if (!planned)
+      return fails(reject(task_, planned.error(), lead_.joint_at_fault(task_.start, ends, bounds_)));
     if (!task_.fit && lead_.duration() > first_time_) return false;
     const auto violation = keep_in_range(lead_, raised_for_start(task_));
     return !violation || fails(reject(task_, *violation));
@@ -334,7 +341,7 @@ Outcome<Motion> build_fastest(const Task& task, const std::vector<MotionState>& 
   trajectory::PointToPoint<> fastest(ends.size());
   const double shortest = std::max(at_least, to_seconds(task.robot->period));
   if (Status done = fastest.plan(task.start, ends, bounds, synchronisation, shortest); !done)
-    return reject(done.error());
+    return reject(task, done.error(), fastest.joint_at_fault(task.start, ends, bounds, synchronisation));
   if (const auto violation = keep_in_range(fastest, raised_for_start(task))) return reject(task, *violation);
   auto motion = to_trajectory(fastest);
   if (!motion) return reject(motion.error());
@@ -354,12 +361,12 @@ Outcome<Motion> build_quintic(const Task& task, const std::vector<MotionState>& 
 }
 
 template <class Message>
-std::optional<Rejection> find_mistake_in_targets(const Message& message, const RobotDescription& robot) {
+std::optional<Rejection> find_mistake_in_targets(std::string_view place, const Message& message,
+                                                 const RobotDescription& robot) {
   auto columns = find_joints(message.joints, robot);
   if (!columns) return columns.error();
-  Task task{&robot, std::move(*columns), {}, {}, false};
+  Task task{&robot, place, std::move(*columns), {}, {}, false};
   const auto check = [&](const std::vector<double>& positions, double time) -> Outcome<void> {
-    if (auto done = check_size(task, positions.size(), "positions"); !done) return done;
     for (std::size_t c = 0; c < task.columns.size(); ++c) {
       // The start of a continuous joint, and so its target, is checked when the motion is planned.
       const double position = target(task, c, positions[task.columns.from_message[c]], 0);
@@ -371,12 +378,15 @@ std::optional<Rejection> find_mistake_in_targets(const Message& message, const R
     if (auto done = set_tolerances(task, message.tolerances); !done) return done.error();
   }
   if constexpr (requires { message.points; }) {
-    for (const PointMessage& point : message.points) {
+    for (std::size_t i = 0; i < message.points.size(); ++i) {
+      const PointMessage& point = message.points[i];
+      if (auto done = check_sizes(task, point, i); !done) return done.error();
       if (message.timed && point.time == 0) continue;  // checked when the motion is planned
       if (auto done = check(point.positions, point.time); !done) return done.error();
     }
-  } else if (auto done = check(message.positions, 0); !done) {
-    return done.error();
+  } else {
+    if (auto done = check_size(task, message.positions.size(), "positions"); !done) return done.error();
+    if (auto done = check(message.positions, 0); !done) return done.error();
   }
   return std::nullopt;
 }
@@ -384,19 +394,19 @@ std::optional<Rejection> find_mistake_in_targets(const Message& message, const R
 }  // namespace
 
 std::optional<Rejection> find_mistake(const TrajectoryMessage& message, const RobotDescription& robot) {
-  return find_mistake_in_targets(message, robot);
+  return find_mistake_in_targets("trajectory", message, robot);
 }
 
 std::optional<Rejection> find_mistake(const MoveMessage& message, const RobotDescription& robot) {
-  return find_mistake_in_targets(message, robot);
+  return find_mistake_in_targets("move", message, robot);
 }
 
 std::optional<Rejection> find_mistake(const SetpointMessage& message, const RobotDescription& robot) {
-  return find_mistake_in_targets(message, robot);
+  return find_mistake_in_targets("setpoint", message, robot);
 }
 
 Plan plan(const TrajectoryMessage& message, const RobotDescription& robot, const Snapshot& state) {
-  auto task = begin(message.joints, message.limits, message.fit, robot, state);
+  auto task = begin("trajectory", message.joints, message.limits, message.fit, robot, state);
   if (!task) return reject(std::move(task).error());
   if (auto done = set_tolerances(*task, message.tolerances); !done) return reject(done.error());
   if (message.points.empty()) return reject(Errc::no_waypoints, std::string(describe(Errc::no_waypoints)));
@@ -430,7 +440,7 @@ Plan plan(const TrajectoryMessage& message, const RobotDescription& robot, const
 }
 
 Plan plan(const MoveMessage& message, const RobotDescription& robot, const Snapshot& state) {
-  auto task = begin(message.joints, message.limits, message.fit, robot, state);
+  auto task = begin("move", message.joints, message.limits, message.fit, robot, state);
   if (!task) return reject(std::move(task).error());
   if (auto done = check_size(*task, message.positions.size(), "positions"); !done)
     return reject(done.error());
@@ -455,7 +465,7 @@ Plan plan(const MoveMessage& message, const RobotDescription& robot, const Snaps
 }
 
 Plan plan(const SetpointMessage& message, const RobotDescription& robot, const Snapshot& state) {
-  auto task = begin(message.joints, {}, false, robot, state);
+  auto task = begin("setpoint", message.joints, {}, false, robot, state);
   if (!task) return reject(std::move(task).error());
   if (auto done = check_size(*task, message.positions.size(), "positions"); !done)
     return reject(done.error());
@@ -474,7 +484,7 @@ Plan plan(const SetpointMessage& message, const RobotDescription& robot, const S
     request->setpoint.positions[c] = position;
     if (message.velocities.empty()) continue;
     const double velocity = message.velocities[from];
-    if (const double limit = task->limits[c].velocity; std::abs(velocity) > limit) {
+    if (const double limit = task->limits[c].velocity; !(std::abs(velocity) <= limit)) {
       Rejection why;
       why.reason = Errc::velocity_limit;
       why.joint = task->joint(c).name;

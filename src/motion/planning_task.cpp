@@ -64,13 +64,13 @@ Outcome<void> tighten(Task& task, const std::vector<double>& wanted, double Join
                       std::string_view name) {
   if (wanted.empty()) return {};
   if (wanted.size() != 1 && wanted.size() != task.columns.size()) {
-    return reject(Errc::wrong_size, fmt::format("limits/{} has {} entries for {} joints", name, wanted.size(),
-                                                task.columns.size()));
+    return reject(Errc::wrong_size, fmt::format("/{}/limits/{}: has {} entries for {} joints", task.place,
+                                                name, wanted.size(), task.columns.size()));
   }
   for (std::size_t c = 0; c < task.columns.size(); ++c) {
     const double limit = wanted.size() == 1 ? wanted.front() : wanted[task.columns.from_message[c]];
     double& own = task.limits[c].*member;
-    if (limit > own && wanted.size() > 1) {
+    if (!(limit <= own) && wanted.size() > 1) {
       Rejection why;
       why.reason = Errc::limit_above_robot;
       why.joint = task.joint(c).name;
@@ -93,8 +93,8 @@ Outcome<void> tighten(Task& task, const std::vector<double>& wanted, double Join
       Rejection why;
       why.reason = Errc::limit_above_robot;
       why.message = fmt::format(
-          "limits/{}: {} is above the limit of every joint (at most {}), so it would limit nothing", name,
-          wanted.front(), largest);
+          "/{}/limits/{}: {} is above the limit of every joint (at most {}), so it would limit nothing",
+          task.place, name, wanted.front(), largest);
       why.value = wanted.front();
       why.limit = largest;
       return reject(std::move(why));
@@ -105,8 +105,8 @@ Outcome<void> tighten(Task& task, const std::vector<double>& wanted, double Join
 
 }  // namespace
 
-Outcome<Task> begin(const JointSelection& selection, const LimitsMessage& limits, bool fit,
-                    const RobotDescription& robot, const Snapshot& state) {
+Outcome<Task> begin(std::string_view place, const JointSelection& selection, const LimitsMessage& limits,
+                    bool fit, const RobotDescription& robot, const Snapshot& state) {
   auto columns = find_joints(selection, robot);
   if (!columns) return reject(std::move(columns).error());
   if (state.state != RobotState::ready || state.joint_count != robot.joints.size()) {
@@ -114,7 +114,7 @@ Outcome<Task> begin(const JointSelection& selection, const LimitsMessage& limits
     return reject(has_power ? Errc::robot_not_ready : Errc::power_off,
                   "the robot is " + describe_state(state, robot));
   }
-  Task task{&robot, std::move(*columns), {}, {}, fit};
+  Task task{&robot, place, std::move(*columns), {}, {}, fit};
   for (const std::size_t joint : task.columns.joint) {
     const MotionState& reference = state.joints[joint].reference;
     task.start.push_back(reference);
@@ -133,10 +133,22 @@ Outcome<Task> begin(const JointSelection& selection, const LimitsMessage& limits
   return task;
 }
 
-Outcome<void> check_size(const Task& task, std::size_t size, std::string_view what) {
+Outcome<void> check_size(const Task& task, std::size_t size, std::string_view name) {
   if (size == task.columns.size()) return {};
-  return reject(Errc::wrong_size,
-                fmt::format("{} has {} entries for {} joints", what, size, task.columns.size()));
+  return reject(Errc::wrong_size, fmt::format("/{}/{}: has {} entries for {} joints", task.place, name, size,
+                                              task.columns.size()));
+}
+
+Outcome<void> check_sizes(const Task& task, const PointMessage& point, std::size_t index) {
+  const auto check = [&](const std::vector<double>& list, std::string_view name) -> Outcome<void> {
+    if (list.size() == task.columns.size()) return {};
+    return check_size(task, list.size(), fmt::format("points/{}/{}", index, name));
+  };
+  if (auto done = check(point.positions, "positions"); !done) return done;
+  if (!point.velocities.empty()) {
+    if (auto done = check(point.velocities, "velocities"); !done) return done;
+  }
+  return point.accelerations.empty() ? Outcome<void>{} : check(point.accelerations, "accelerations");
 }
 
 namespace {
@@ -152,9 +164,10 @@ Outcome<void> replace(const Task& task, const std::vector<ToleranceMessage>& wan
     std::size_t c = 0;
     while (c < task.columns.size() && task.joint(c).name != message.name) ++c;
     if (c == task.columns.size()) {
-      return reject(Errc::unknown_joint,
-                    fmt::format("{}: {} is not one of the joints that move", where, message.name),
-                    message.name);
+      return reject(
+          Errc::unknown_joint,
+          fmt::format("/{}/{}: {} is not one of the joints that move", task.place, where, message.name),
+          message.name);
     }
     replace_one(tolerances[c].position, message.position);
     replace_one(tolerances[c].velocity, message.velocity);
@@ -228,8 +241,16 @@ tl::unexpected<Rejection> reject(Error error) {
   return reject(Errc::out_of_domain, std::string(describe(static_cast<trajectory::Errc>(error.code))));
 }
 
+tl::unexpected<Rejection> reject(const Task& task, Error error, std::optional<std::size_t> at_fault) {
+  auto why = reject(error);
+  if (!at_fault) return why;
+  why.value().joint = task.joint(*at_fault).name;
+  why.value().message = fmt::format("{}: {}", why.value().joint, why.value().message);
+  return why;
+}
+
 Outcome<void> start_at(Task& task, const PointMessage& point) {
-  if (auto done = check_size(task, point.positions.size(), "positions"); !done) return done;
+  if (auto done = check_sizes(task, point, 0); !done) return done;
   for (std::size_t c = 0; c < task.columns.size(); ++c) {
     const std::size_t from = task.columns.from_message[c];
     const double position = target(task, c, point.positions[from], task.start[c].position);

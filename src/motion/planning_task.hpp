@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -37,6 +38,7 @@ struct Columns {
 /// The data that every kind of motion needs.
 struct Task {
   const RobotDescription* robot;
+  std::string_view place;  ///< the request's key in the protocol, for messages: "move"
   Columns columns;
   std::vector<JointLimits> limits;  ///< one per column
   std::vector<MotionState> start;   ///< the present references
@@ -59,6 +61,8 @@ struct Task {
 tl::unexpected<Rejection> reject(Rejection why);
 tl::unexpected<Rejection> reject(Errc reason, std::string message, std::string joint = {});
 tl::unexpected<Rejection> reject(Error error);
+/// Names the joint of the column at fault, if it is one joint's.
+tl::unexpected<Rejection> reject(const Task& task, Error error, std::optional<std::size_t> at_fault);
 /// Names the joint, the time, the value and the limit; with a motion also its segment.
 tl::unexpected<Rejection> reject(const Task& task, const Violation& violation);
 tl::unexpected<Rejection> reject(const Task& task, const Trajectory& motion, const Violation& violation);
@@ -68,14 +72,16 @@ Outcome<Columns> find_joints(const JointSelection& selection, const RobotDescrip
 
 /// Returns the task of a motion from the present references, with the limits of robot and request. Errors: of
 /// find_joints(), robot_not_ready, wrong_size, limit_above_robot.
-Outcome<Task> begin(const JointSelection& selection, const LimitsMessage& limits, bool fit,
-                    const RobotDescription& robot, const Snapshot& state);
+Outcome<Task> begin(std::string_view place, const JointSelection& selection, const LimitsMessage& limits,
+                    bool fit, const RobotDescription& robot, const Snapshot& state);
 
 /// The limits of a motion from the present state. Where that state exceeds a limit, the motion brakes first.
 std::vector<JointLimits> raised_for_start(const Task& task);
 
-/// Checks the number of entries of the list named `what`. Error: wrong_size.
-Outcome<void> check_size(const Task& task, std::size_t size, std::string_view what);
+/// Checks that the list `name` of the request has one entry per joint. Error: wrong_size, with its place.
+Outcome<void> check_size(const Task& task, std::size_t size, std::string_view name);
+/// Checks the lists of a point, the `index`-th of its request; velocities and accelerations may be missing.
+Outcome<void> check_sizes(const Task& task, const PointMessage& point, std::size_t index);
 
 /// Sets the tolerances of the request, or the robot's. Error: unknown_joint.
 Outcome<void> set_tolerances(Task& task, const TolerancesMessage& message);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -85,6 +86,72 @@ TEST_CASE("each way of asking wrongly has its own reason") {
   CHECK(reason(plan(setpoint, robot, state)) == Errc::velocity_limit);
   setpoint.velocities = {3};
   CHECK(reason(plan(setpoint, robot, state)) == Errc{});
+}
+
+TEST_CASE("an error of one joint names the joint") {
+  const auto robot = arm6();
+  const auto state = ready_state(robot);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<std::string> names{"wrist_1_joint", "elbow_joint"};
+  const auto check = [](const Plan& planned, Errc reason, const std::string& joint) {
+    REQUIRE_FALSE(planned);
+    CHECK(planned.error().reason == reason);
+    CHECK(planned.error().joint == joint);
+    CHECK(planned.error().message.rfind(joint + ": ", 0) == 0);
+  };
+  auto timed = trajectory(names, {{1, {-2, 1.5}, {0, 0.1}, {}}, {2, {-2.1, 1.4}, {0, nan}, {}}});
+  check(plan(timed, robot, state), Errc::out_of_domain, "elbow_joint");
+  timed.points[1].velocities = {1e300, 0};
+  check(plan(timed, robot, state), Errc::out_of_domain, "wrist_1_joint");
+
+  auto fastest = move(names, {-2, 1.5});
+  fastest.limits.jerk = {1, nan};
+  check(plan(fastest, robot, state), Errc::limit_above_robot, "elbow_joint");
+  fastest.limits.jerk = {1e-300, 1};
+  check(plan(fastest, robot, state), Errc::out_of_domain, "wrist_1_joint");
+
+  SetpointMessage setpoint;
+  setpoint.joints.names = names;
+  setpoint.positions = {-2, 1.5};
+  setpoint.velocities = {nan, 0};
+  check(plan(setpoint, robot, state), Errc::velocity_limit, "wrist_1_joint");
+}
+
+TEST_CASE("an error of sizes names the list's place") {
+  const auto robot = arm6();
+  const auto state = ready_state(robot);
+  const auto check = [](const std::optional<Rejection>& why, const std::string& message) {
+    REQUIRE(why);
+    CHECK(why->reason == Errc::wrong_size);
+    CHECK(why->message == message);
+  };
+  using List = std::vector<double> PointMessage::*;
+  const std::vector<double> here{state.joints[2].reference.position, state.joints[3].reference.position};
+  const auto spoil = [&](List list, double time, const std::string& message) {
+    auto wrong = trajectory({"elbow_joint", "wrist_1_joint"},
+                            {{time, here, {0, 0}, {0, 0}}, {2, {1.5, -2}, {0, 0}, {0, 0}}});
+    for (const std::size_t point : {1U, 0U}) {
+      (wrong.points[point].*list).resize(1);
+      const std::string where = "/trajectory/points/" + std::to_string(point) + message;
+      check(plan(wrong, robot, state).error(), where);
+      check(find_mistake(wrong, robot), where);
+    }
+  };
+  for (const double time : {0.0, 1.0}) {
+    spoil(&PointMessage::positions, time, "/positions: has 1 entries for 2 joints");
+    spoil(&PointMessage::velocities, time, "/velocities: has 1 entries for 2 joints");
+    spoil(&PointMessage::accelerations, time, "/accelerations: has 1 entries for 2 joints");
+  }
+  auto wide = move({"elbow_joint"}, {0, 1});
+  check(plan(wide, robot, state).error(), "/move/positions: has 2 entries for 1 joints");
+  wide.positions = {1};
+  wide.limits.jerk = {1, 1};
+  check(plan(wide, robot, state).error(), "/move/limits/jerk: has 2 entries for 1 joints");
+  SetpointMessage setpoint;
+  setpoint.joints.names = {"elbow_joint"};
+  setpoint.positions = {1};
+  setpoint.velocities = {0, 0};
+  check(plan(setpoint, robot, state).error(), "/setpoint/velocities: has 2 entries for 1 joints");
 }
 
 TEST_CASE("tolerances of a request take the place of the robot's, joint by joint") {

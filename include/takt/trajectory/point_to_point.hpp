@@ -77,17 +77,17 @@ class StraightLine {
     return component(direction_, joint) * per_leader_;
   }
 
-  /// Whether the velocities and accelerations at both ends point along the line.
-  [[nodiscard]] bool exists() const noexcept {
+  /// The first joint whose velocity or acceleration at an end points off the line.
+  [[nodiscard]] std::optional<std::size_t> joint_off() const noexcept {
     for (std::size_t quantity = 0; quantity < quantities; ++quantity) {
       const Scalar most = std::abs(component(quantity, furthest(quantity)));
       const Scalar leading = component(quantity, leader_);
       for (std::size_t j = 0; j < start_.size(); ++j) {
         const Scalar allowed = tolerance * most + rounding(quantity, j);
-        if (!(std::abs(component(quantity, j) - ratio(j) * leading) <= allowed)) return false;
+        if (!(std::abs(component(quantity, j) - ratio(j) * leading) <= allowed)) return j;
       }
     }
-    return true;
+    return std::nullopt;
   }
 
   /// Limits for the leader that keep every joint within its own limits.
@@ -193,7 +193,7 @@ class BasicPointToPoint {
   /// Durations above it may be impossible too: see transfer.hpp. Errors: wrong_size, not_finite, those of
   /// BasicTransfer::between(), out_of_domain (longer than max_duration), not_in_phase. After an error the old
   /// motion stays. Real-time safe. O(joints) for most problems, O(joints^2) at worst, because joints may
-  /// exclude durations for each other.
+  /// exclude durations for each other. joint_at_fault() names the joint of an error.
   [[nodiscard]] Status plan(std::span<const State> start, std::span<const State> target,
                             std::span<const Limits> limits,
                             Synchronisation synchronisation = Synchronisation::time,
@@ -204,6 +204,21 @@ class BasicPointToPoint {
     if (joints() == 0) return {};
     return synchronisation == Synchronisation::phase ? plan_in_phase(start, target, limits, at_least)
                                                      : plan_in_time(start, target, limits, at_least);
+  }
+
+  /// Finds the joint for which plan() failed with these arguments. In phase, it is also the first joint off
+  /// the straight line. Nothing if the sizes or the asked duration are at fault. Real-time safe. O(joints).
+  [[nodiscard]] static std::optional<std::size_t> joint_at_fault(
+      std::span<const State> start, std::span<const State> target, std::span<const Limits> limits,
+      Synchronisation synchronisation = Synchronisation::time) noexcept {
+    const std::size_t joints = start.size();
+    if (joints == 0 || target.size() != joints || limits.size() != joints) return std::nullopt;
+    for (std::size_t j = 0; j < joints; ++j) {
+      const auto alone = Transfer::between(start[j], target[j], limits[j]);
+      if (!alone || !(alone->shortest() <= static_cast<Scalar>(max_duration))) return j;
+    }
+    if (synchronisation == Synchronisation::time) return std::nullopt;
+    return detail::StraightLine<Scalar>(start, target).joint_off();
   }
 
   /// Lets a joint move as fast as it can, and wait at its target for the others. So it also turns back as
@@ -300,7 +315,7 @@ class BasicPointToPoint {
       if (Status status = check_limits(limits[j]); !status) return status;
     }
     const detail::StraightLine<Scalar> line(start, target);
-    if (!line.exists()) return fail(Errc::not_in_phase);
+    if (line.joint_off()) return fail(Errc::not_in_phase);
     const auto transfer = Transfer::between(start[line.leader()], target[line.leader()], line.limits(limits));
     if (!transfer) return fail(transfer.error());
     const Scalar duration = transfer->not_less_than(at_least);
