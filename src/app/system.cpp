@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <set>
 
 #include "app/system_parts.hpp"
 #include "takt/app/shared_ports.hpp"
@@ -124,6 +123,13 @@ SetupResult<void> ComponentSystem::Parts::adopt_bells() {
   return {};
 }
 
+bool ComponentSystem::Parts::is_elsewhere(std::string_view full_name) const {
+  const std::string_view name = split_name(full_name).first;
+  if (find(name) != nullptr) return false;
+  return lost.contains(name) ||
+         (!options.process.empty() && !description.process_of(name).empty() && !is_ours(name));
+}
+
 std::shared_ptr<component::Wake> ComponentSystem::Parts::bell_of(std::string_view port) const {
   const ContextDescription* context = description.context_of(split_name(port).first);
   const auto bell = context != nullptr ? bells.find(context->name) : bells.end();
@@ -144,7 +150,6 @@ SetupResult<void> ComponentSystem::Parts::make() {
   for (const ContextDescription& context : description.contexts) {
     if (is_ours(context.name)) runners.push_back(std::make_unique<Runner>(context));
   }
-  std::set<std::string> lost;  // components that could not be made: one mistake for each is enough
   for (std::size_t i = 0; i < description.components.size(); ++i) {
     const ComponentDescription& wanted = description.components[i];
     if (!is_ours(wanted.context)) continue;
@@ -164,26 +169,18 @@ SetupResult<void> ComponentSystem::Parts::make() {
     }
     components.push_back({&wanted, std::move(*made)});
   }
-  const auto is_here = [&](const std::string& full_name) {
-    return find(split_name(full_name).first) != nullptr;
-  };
-  const auto is_elsewhere = [&](const std::string& full_name) {
-    const std::string name(split_name(full_name).first);
-    return lost.contains(name) ||
-           (!options.process.empty() && !description.process_of(name).empty() && !is_ours(name));
-  };
   for (std::size_t i = 0; i < description.connections.size(); ++i) {
     const ConnectionDescription& wanted = description.connections[i];
     const std::string where = fmt::format("/connections/{}", i);
     if (description.is_recorded(split_name(wanted.to).first)) continue;
     OutPortBase* from = nullptr;
     InPortBase* to = nullptr;
-    if (is_here(wanted.from) || !is_elsewhere(wanted.from)) {
+    if (!is_elsewhere(wanted.from)) {
       auto found = find_port<OutPortBase>(wanted.from);
       if (found) from = *found;
       if (!found) note(where + "/from", found.error().message);
     }
-    if (is_here(wanted.to) || !is_elsewhere(wanted.to)) {
+    if (!is_elsewhere(wanted.to)) {
       auto found = find_port<InPortBase>(wanted.to);
       if (found) to = *found;
       if (!found) note(where + "/to", found.error().message);
@@ -199,8 +196,8 @@ SetupResult<void> ComponentSystem::Parts::make() {
     if (is_elsewhere(wanted.from) && is_elsewhere(wanted.to)) continue;
     const auto from = find_service<ProvidedServiceBase>(wanted.from);
     const auto to = find_service<RequiredServiceBase>(wanted.to);
-    if (!from) note(where + "/from", from.error().message);
-    if (!to) note(where + "/to", to.error().message);
+    if (!from && !lost.contains(split_name(wanted.from).first)) note(where + "/from", from.error().message);
+    if (!to && !lost.contains(split_name(wanted.to).first)) note(where + "/to", to.error().message);
     if (from && to && (*from)->interface_name() != (*to)->interface_name()) {
       note(where, fmt::format("{} provides \"{}\", and {} requires \"{}\"", wanted.from,
                               (*from)->interface_name(), wanted.to, (*to)->interface_name()));

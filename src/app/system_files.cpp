@@ -38,7 +38,8 @@ void ComponentSystem::Parts::make_recorder(std::size_t index, const std::string&
     const std::string of = description.process_of(split_name(process.recorded[i]).first);
     if (!of.empty() && of != process.name)
       note(at, fmt::format("{} is in the process {}, which records it", process.recorded[i], of));
-    else if (const auto port = find_port<component::OutPortBase>(process.recorded[i]); !port)
+    else if (const auto port = find_port<component::OutPortBase>(process.recorded[i]);
+             !port && !is_elsewhere(process.recorded[i]))
       note(at, port.error().message);
   }
   const std::string name = recorder_name(index);

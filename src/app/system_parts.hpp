@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -83,6 +84,8 @@ struct ComponentSystem::Parts {
   Time began{};
   Time began_unix{};
 
+  std::set<std::string, std::less<>> lost;  ///< components that could not be made: one mistake each is enough
+
   std::mutex report_mutex;
   std::deque<std::string> reports;
   std::atomic<bool> stuck{false};
@@ -95,6 +98,9 @@ struct ComponentSystem::Parts {
   [[nodiscard]] bool is_ours(std::string_view name) const {
     return options.process.empty() || description.process_of(name) == options.process;
   }
+  /// Whether the component of this port or service is in another process, or could not be made. So that it is
+  /// missing here is no mistake of those who name it.
+  [[nodiscard]] bool is_elsewhere(std::string_view full_name) const;
   [[nodiscard]] component::Component* find(std::string_view name) const noexcept;
   [[nodiscard]] Part* find_part(std::string_view name) noexcept;
   /// Replaces a component by a new one of this type. Errors: those of ComponentLibrary::make() and

@@ -36,6 +36,19 @@ class CheckTest(Folder):
                      "/connections/2/from: \"ghost.joint\": there is no component \"ghost\""]:
             self.assertIn(part, text)
 
+    def test_a_component_that_is_not_made_is_one_mistake(self):
+        code, lines = self.mistakes({
+            "contexts": [{"name": "fast", "period_ms": 1}],
+            "components": [{"name": "motor", "type": "Moter", "context": "fast"}, {"name": "log", "type": "Log", "context": "fast"}],
+            "connections": [{"from": "motor.joint", "to": "log.joint"}],
+            "services": [{"from": "motor.home", "to": "log.home"}, {"from": "motor.home", "to": "ghost.home"}],
+            "processes": [{"name": "main", "record": {"file": "a.mcap", "ports": ["motor.joint", "ghost.joint"]}}]})
+        self.assertEqual(code, 2)
+        text = "\n".join(lines)
+        for place in ["/components/0/type", "/components/1/type", "/services/1/to", "/processes/0/record/ports/1"]:
+            self.assertIn(place, text)
+        self.assertEqual(len(lines), 4, text)
+
     def test_a_wrong_structure_is_listed_whole(self):
         code, lines = self.mistakes({
             "contexts": [{"name": "fast", "period_ms": 0}, {"name": "fast", "events": True, "period_ms": 1}, {"name": "a b"}],
