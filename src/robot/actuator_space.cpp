@@ -225,4 +225,14 @@ SetupResult<void> fit_reach(RobotDescription& robot, std::size_t index, const Ac
   return {};
 }
 
+std::string short_turn(const RobotDescription& robot, std::size_t joint) {
+  constexpr double half_a_turn = 3.141592653589793;
+  const JointDescription& its = robot.joints[joint];
+  if (its.kind != JointKind::continuous || its.limits.position_max >= half_a_turn) return {};
+  return fmt::format(
+      "turns only from {:.3g} to {:.3g} rad, although it is continuous: the position words of protocol {} "
+      "hold no more turns of its actuators",
+      its.limits.position_min, its.limits.position_max, robot.buses[its.bus].protocol->name());
+}
+
 }  // namespace takt::robot

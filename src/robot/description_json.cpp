@@ -546,6 +546,18 @@ tl::expected<RobotDescription, std::vector<Mistake>> load_robot_file(
   return robot;
 }
 
+std::vector<Mistake> notes_on(const RobotDescription& robot) {
+  std::vector<Mistake> notes;
+  for (std::size_t i = 0; i < robot.joints.size(); ++i) {
+    const std::string why = short_turn(robot, i);
+    if (why.empty()) continue;
+    notes.push_back(
+        {json::child("/joints", i),
+         fmt::format("{} {}. Choose smaller reductions, or another protocol", robot.joints[i].name, why)});
+  }
+  return notes;
+}
+
 std::string to_string(const Mistake& mistake) {
   if (mistake.line != 0) return fmt::format("line {}: {}", mistake.line, mistake.reason);
   if (mistake.where.empty()) return mistake.reason;

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "takt/app/devices.hpp"
-#include "takt/drives/registry.hpp"
 #include "takt/platform/steady_clock.hpp"
 #include "takt/robot/bus_plan.hpp"
 #include "takt/robot/drive_fault.hpp"
@@ -253,8 +252,8 @@ std::size_t print_rows(const robot::RobotDescription& robot, const std::vector<H
 }
 
 int check(const CheckOptions& options) {
-  const auto robot = drives::load_robot_file(options.robot_file);
-  if (!robot) return list_mistakes(options.robot_file, robot.error());
+  const auto robot = open_robot_file(options.robot_file);
+  if (!robot) return robot.error();
   app::DeviceOptions wanted;
   wanted.simulate = options.simulate;
   wanted.buses = to_overrides(options.buses);

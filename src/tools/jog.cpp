@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "takt/app/robot.hpp"
-#include "takt/drives/registry.hpp"
 #include "takt/motion/server.hpp"
 #include "tools/bus_options.hpp"
 #include "tools/commands.hpp"
@@ -93,8 +92,8 @@ bool wait_until_ready(app::Robot& robot, const Running& running, double timeout)
 }
 
 int jog(const JogOptions& options) {
-  auto description = drives::load_robot_file(options.robot_file);
-  if (!description) return list_mistakes(options.robot_file, description.error());
+  auto description = open_robot_file(options.robot_file);
+  if (!description) return description.error();
   const auto joint = description->find_joint(options.joint);
   if (!joint) {
     fmt::print(stderr, "takt jog: robot {} has no joint {}; `takt check {}` lists them\n", description->name,

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "takt/drives/registry.hpp"
 #include "takt/robot/description_json.hpp"
 #include "tools/commands.hpp"
 #include "tools/open_recording.hpp"
@@ -105,8 +104,8 @@ int run_replay(const ReplayArguments& arguments) {
   options.options.overwrite = arguments.overwrite;
   options.options.recorder.compression = recording_compression();
   if (!arguments.robot_file.empty()) {
-    auto robot = drives::load_robot_file(arguments.robot_file);
-    if (!robot) return list_mistakes(arguments.robot_file, robot.error());
+    auto robot = open_robot_file(arguments.robot_file);
+    if (!robot) return robot.error();
     options.robot = std::move(*robot);
   }
   if (arguments.step) options.step = Stepper();

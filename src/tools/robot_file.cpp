@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <set>
 #include <system_error>
+#include <utility>
 
+#include "takt/drives/registry.hpp"
 #include "tools/commands.hpp"
 
 namespace takt::tools {
@@ -41,10 +43,12 @@ tl::expected<std::string, std::string> find_robot_file(const std::string& name, 
                                     robots.string(), fmt::join(names_in(robots), ", ")));
 }
 
-int list_mistakes(const std::string& file, const std::vector<robot::Mistake>& mistakes) {
-  for (const robot::Mistake& mistake : mistakes)
-    fmt::print(stderr, "{}: {}\n", file, robot::to_string(mistake));
-  return exit_bad_input;
+tl::expected<robot::RobotDescription, int> open_robot_file(const std::string& file) {
+  auto robot = drives::load_robot_file(file);
+  for (const robot::Mistake& each : robot ? robot::notes_on(*robot) : robot.error())
+    fmt::print(stderr, "{}: {}\n", file, robot::to_string(each));
+  if (!robot) return tl::unexpected(exit_bad_input);
+  return std::move(*robot);
 }
 
 void add_robot_option(CLI::App& command, std::string& file, std::string* as_typed) {

@@ -16,8 +16,8 @@ namespace takt::tools {
 [[nodiscard]] tl::expected<std::string, std::string> find_robot_file(const std::string& name,
                                                                      const std::filesystem::path& robots);
 
-/// Lists the mistakes in a file; returns exit_bad_input.
-int list_mistakes(const std::string& file, const std::vector<robot::Mistake>& mistakes);
+/// Loads a robot file and prints its notes. If it has mistakes, it lists them; the error is exit_bad_input.
+[[nodiscard]] tl::expected<robot::RobotDescription, int> open_robot_file(const std::string& file);
 
 /// The argument ROBOT of a sub-command. `as_typed`, if given, gets the user's own word for it, for advice on
 /// the next command. The installed robots are in ../share/takt/robots, from the folder of the program.

@@ -22,7 +22,6 @@
 #include "takt/app/replay.hpp"
 #include "takt/app/robot.hpp"
 #include "takt/core/manual_clock.hpp"
-#include "takt/drives/registry.hpp"
 #include "takt/motion/server.hpp"
 #include "takt/platform/steady_clock.hpp"
 #include "takt/rt/thread_setup.hpp"
@@ -384,8 +383,8 @@ int run_recorded(robot::RobotDescription description, const RunOptions& options)
 }
 
 int run(const RunOptions& options) {
-  auto robot = drives::load_robot_file(options.robot_file);
-  if (!robot) return list_mistakes(options.robot_file, robot.error());
+  auto robot = open_robot_file(options.robot_file);
+  if (!robot) return robot.error();
   if (options.power) robot->power = *options.power;
   const auto physics = Physics::create(*robot, options.robot_file, options.physics);
   if (!physics) {

@@ -21,7 +21,6 @@
 #include <vector>
 
 #include "app/loop_host.hpp"
-#include "takt/drives/registry.hpp"
 #include "takt/motion/link.hpp"
 #include "takt/motion/remote_loop.hpp"
 #include "takt/motion/server.hpp"
@@ -200,8 +199,8 @@ class LoopKeeper {
 };
 
 int serve(const ServeOptions& options) {
-  const auto robot = drives::load_robot_file(options.robot_file);
-  if (!robot) return list_mistakes(options.robot_file, robot.error());
+  const auto robot = open_robot_file(options.robot_file);
+  if (!robot) return robot.error();
   const sigset_t signals = block_ending_signals();
   Printer printer;
   const auto fails = [&printer](const SetupError& error) {

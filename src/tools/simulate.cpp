@@ -14,7 +14,6 @@
 #include "takt/app/bus.hpp"
 #include "takt/app/devices.hpp"
 #include "takt/app/error.hpp"
-#include "takt/drives/registry.hpp"
 #include "takt/platform/steady_clock.hpp"
 #include "takt/robot/drive_protocol.hpp"
 #include "takt/rt/thread_setup.hpp"
@@ -101,8 +100,8 @@ void pass_frames(sim::RobotSimulation& world, const Bridge& bridge) {
 }
 
 int simulate(const SimulateOptions& options) {
-  const auto robot = drives::load_robot_file(options.robot_file);
-  if (!robot) return list_mistakes(options.robot_file, robot.error());
+  const auto robot = open_robot_file(options.robot_file);
+  if (!robot) return robot.error();
   const sigset_t signals = block_ending_signals();
   Printer printer;
   const auto fails = [&printer](const SetupError& error) {

@@ -110,6 +110,23 @@ class Files(unittest.TestCase):
                             self.assertIn(reason, refused.stderr)
 
 
+    def test_a_continuous_joint_that_turns_less_than_once_is_told(self):
+        with open(os.path.join(SOURCE, "examples/robots/arm6.json")) as file:
+            robot = json.load(file)
+        robot["transmissions"] = [{"name": "gear", "type": "simple", "joints": [{"name": "wrist_3_joint", "reduction": 100}],
+                                   "actuators": [{"name": "motor"}]}]
+        robot["joints"][5]["plant"]["start"] = 0
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "geared.json")
+            with open(path, "w") as file:
+                json.dump(robot, file)
+            for command in (["check", path, "--simulate", "--duration", 0.1], ["run", path, "--virtual-time", "--duration", 0.1]):
+                with self.subTest(command[0]):
+                    told = takt(*command)
+                    self.assertIn(f"{path}: /joints/5: wrist_3_joint turns only from -", told.stderr)
+            self.assertEqual(takt("check", os.path.join(SOURCE, "examples/robots/arm6.json"), "--simulate", "--duration", 0.1).stderr, "")
+
+
 class Recordings(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -1,10 +1,12 @@
 // Writes robot files and loads them as the same description. Reads mimic joints and transmissions, with each
 // mistake at its place.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "support/source_dir.hpp"
 #include "takt/drives/registry.hpp"
@@ -94,6 +96,21 @@ TEST_CASE("mimic joints and transmissions of a file arrive where they belong") {
   CHECK(wrist.actuators[1].name == "right");
   CHECK(wrist.actuators[1].reduction == -30);
   CHECK(robot.transmissions[1].kind == TransmissionKind::simple);
+}
+
+TEST_CASE("a continuous joint that its bus lets turn less than once is a note at its place") {
+  Json direct = gripper();
+  direct.erase("transmissions");
+  CHECK(notes_on(loaded(direct.dump())).empty());
+  const RobotDescription robot = loaded(gripper().dump());
+  const double most = robot.joints[1].limits.position_max;
+  REQUIRE(most < 3.14);
+  const std::vector<Mistake> notes = notes_on(robot);
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].where == "/joints/1");
+  CAPTURE(notes[0].reason);
+  CHECK(notes[0].reason.find(fmt::format("roll turns only from {:.3g} to {:.3g} rad", -most, most)) == 0);
+  CHECK(notes[0].reason.find("protocol servo") != std::string::npos);
 }
 
 TEST_CASE("each mistake of mimic joints and transmissions is named at its place") {

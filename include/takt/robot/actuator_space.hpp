@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "takt/control/transmission.hpp"
@@ -108,5 +109,9 @@ class ActuatorSpace {
 /// transmissions; `space` is that of the robot. Errors: position_out_of_reach; then nothing has changed.
 [[nodiscard]] SetupResult<void> fit_reach(RobotDescription& robot, std::size_t index,
                                           const ActuatorSpace& space);
+
+/// Says that a continuous joint turns less than once within its fitted limits, and why; empty if it turns
+/// more, or is not continuous. `joint`: into the robot's joints. Allocates.
+[[nodiscard]] std::string short_turn(const RobotDescription& robot, std::size_t joint);
 
 }  // namespace takt::robot

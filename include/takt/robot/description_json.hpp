@@ -121,7 +121,7 @@
 
 namespace takt::robot {
 
-/// One mistake in a robot file.
+/// One mistake in a robot file, or one note on it.
 struct Mistake {
   std::string where;     ///< JSON pointer (RFC 6901) to the value; empty for the whole file
   std::string reason;    ///< for people: what is wrong, and what is allowed
@@ -136,6 +136,10 @@ struct Mistake {
 /// The same from a file. A file that cannot be read, or is larger than 4 MiB, is a mistake too.
 [[nodiscard]] tl::expected<RobotDescription, std::vector<Mistake>> load_robot_file(
     const std::string& path, std::span<const DriveProtocol* const> protocols);
+
+/// Notes on a loaded robot, for programs to show. Each is about a continuous joint that turns less than once,
+/// because the position words of its bus hold no more. Allocates; not real-time safe.
+[[nodiscard]] std::vector<Mistake> notes_on(const RobotDescription& robot);
 
 /// The description as a file of the schema above. Loading it gives the same description again.
 /// `robot` must be one that a file can express. Allocates; not real-time safe.

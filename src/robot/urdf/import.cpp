@@ -316,20 +316,16 @@ class Importer {
     if (!space) return space.error().message;
     const auto fitted = fit_reach(alone, 0, *space);
     if (!fitted) return fitted.error().message;
-    for (const TransmissionJoint& joint : transmission.joints) note_short_turn(alone.joints[joint.joint]);
+    for (const TransmissionJoint& joint : transmission.joints) note_short_turn(alone, joint.joint);
     return {};
   }
 
   /// A narrower range is worth a word if it is less than a whole turn.
-  void note_short_turn(const JointDescription& joint) {
-    constexpr double half_a_turn = 3.141592653589793;
-    if (joint.kind != JointKind::continuous || joint.limits.position_max >= half_a_turn) return;
-    notes_.add(
-        "transmission/joint", joint.name,
-        fmt::format("turns only from {:.3g} to {:.3g} rad, although it is continuous: the position words "
-                    "of protocol {} hold no more turns of its actuators. Choose another --protocol, or "
-                    "remove the transmission from the URDF file",
-                    joint.limits.position_min, joint.limits.position_max, options_.protocol->name()));
+  void note_short_turn(const RobotDescription& fitted, std::size_t joint) {
+    const std::string why = short_turn(fitted, joint);
+    if (why.empty()) return;
+    notes_.add("transmission/joint", fitted.joints[joint].name,
+               why + ". Choose another --protocol, or remove the transmission from the URDF file");
   }
 
   // ---- buses
