@@ -1,6 +1,5 @@
 # Inner loops that are compiled for several instruction sets: a room's kernels_<set>.cpp, among which its kernels.cpp chooses at
-# run time. The headers refer to kernels.cpp by weak symbols, which do not pull an object out of an archive: the linker gets their names.
-set(takt_kernel_symbols takt_trajectory_kernels takt_pid_kernel)
+# run time.
 
 function(takt_compile_kernels room)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "takt/control/pid.hpp"
+#include "takt/core/compiled_library.hpp"
 
 namespace takt::control {
 
@@ -195,10 +196,9 @@ inline constexpr PidKernel<Scalar> portable_pid_kernel =
 }  // namespace takt::control
 
 /// The best loop of the compiled library for this processor, or null. It has loops for the default form and
-/// the conventions, if the processor offers more than the baseline of its architecture. The function is weak:
-/// its address is null where no compiled library is linked. It has C linkage so that takt::takt can name it
-/// to the linker (src/kernels.cmake).
-extern "C" [[gnu::weak]] takt::control::PidKernel<double> takt_pid_kernel(
+/// the conventions, if the processor offers more than the baseline of its architecture. The function is there
+/// where the compiled library is linked.
+extern "C" TAKT_OF_LIBRARY takt::control::PidKernel<double> takt_pid_kernel(
     const takt::control::PidForm& form) noexcept;
 
 namespace takt::control {
@@ -208,7 +208,7 @@ namespace takt::control {
 template <class Scalar, PidForm form>
 [[nodiscard]] PidKernel<Scalar> pid_kernel_for() noexcept {
   if constexpr (std::is_same_v<Scalar, double>) {
-    if (takt_pid_kernel != nullptr) {
+    if (is_linked(&takt_pid_kernel)) {
       if (const auto kernel = takt_pid_kernel(form)) return kernel;
     }
   }

@@ -13,6 +13,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "takt/core/compiled_library.hpp"
 #include "takt/core/finite_math.hpp"
 
 namespace takt::trajectory {
@@ -217,9 +218,8 @@ inline constexpr Kernels<Scalar> portable_kernels{
 }  // namespace takt::trajectory
 
 /// The best loops of the compiled library for this processor and `joints` joints. Rows of one joint are not
-/// padded and need other loops. The function is weak: its address is null where no compiled library is
-/// linked. It has C linkage so that takt::takt can name it to the linker (src/kernels.cmake).
-extern "C" [[gnu::weak]] const takt::trajectory::Kernels<double>* takt_trajectory_kernels(
+/// padded and need other loops. It is there where the compiled library is linked.
+extern "C" TAKT_OF_LIBRARY const takt::trajectory::Kernels<double>* takt_trajectory_kernels(
     std::size_t joints) noexcept;
 
 namespace takt::trajectory {
@@ -229,7 +229,7 @@ namespace takt::trajectory {
 template <class Scalar>
 [[nodiscard]] const Kernels<Scalar>& kernels_for([[maybe_unused]] std::size_t joints) noexcept {
   if constexpr (std::is_same_v<Scalar, double>) {
-    if (takt_trajectory_kernels != nullptr) return *takt_trajectory_kernels(joints);
+    if (is_linked(&takt_trajectory_kernels)) return *takt_trajectory_kernels(joints);
   }
   return portable_kernels<Scalar>;
 }

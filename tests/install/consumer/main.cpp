@@ -5,8 +5,8 @@
 #include <cstdio>
 
 int main() {
-  // The link options of the package pull in the compiled loops; then trajectories take them.
-  if (takt_trajectory_kernels == nullptr) return 1;
+  // Trajectories take the compiled loops, which the package has.
+  if (!takt::is_linked(&takt_trajectory_kernels)) return 1;
   if (&takt::trajectory::kernels_for<double>(6) != takt_trajectory_kernels(6)) return 1;
 
   const auto robot = takt::drives::load_robot("{}");
