@@ -1,5 +1,6 @@
 #!/bin/bash
 # Tests floors 1 and 2 on a microcontroller. Every header compiles for a Cortex-M4F and a Cortex-M7 without exceptions and RTTI.
+# The headers of components, the manager and the planner compile for a Cortex-M7 with both.
 # A small image of a joint board contains no symbol of heap, exceptions or I/O. The script installs the toolchain (Debian) if it is
 # missing. It runs nothing.
 set -euo pipefail
@@ -34,6 +35,17 @@ compile_headers() {
     arm-none-eabi-g++ "$@" "${flags[@]}" -x c++ -fsyntax-only - || { echo "a header does not compile for $core"; return 1; }
 }
 
+# Components, the manager and the planner also compile where there are no threads, with exceptions and RTTI. The
+# headers that are left out run a thread, or share memory between processes.
+compile_contexts() {
+  local core=$1
+  shift
+  find include/takt/{component,robot,controllers,motion} -name '*.hpp' |
+    grep -vE '/(context_thread|link|remote_loop|request_gateway)\.hpp$' | LC_ALL=C sort | sed 's|^include/\(.*\)|#include "\1"|' |
+    arm-none-eabi-g++ "$@" "${flags[@]}" -fexceptions -frtti -x c++ -fsyntax-only - ||
+    { echo "a header of a context does not compile for $core"; return 1; }
+}
+
 link_image() {
   local core=$1 image=$out/$1.elf
   shift
@@ -51,6 +63,7 @@ forbidden_in() {
 
 compile_headers cortex-m4 "${m4[@]}"
 compile_headers cortex-m7 "${m7[@]}"
+compile_contexts cortex-m7 "${m7[@]}"
 link_image cortex-m4 "${m4[@]}"
 link_image cortex-m7 "${m7[@]}"
 

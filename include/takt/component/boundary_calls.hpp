@@ -15,11 +15,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "takt/component/callers_mutex.hpp"
 #include "takt/component/error.hpp"
 #include "takt/core/error.hpp"
 #include "takt/core/time.hpp"
@@ -173,7 +173,7 @@ class BoundaryCalls {
   CallWitness* witness_ = nullptr;
   std::atomic<Wake*> wake_{nullptr};
   mutable std::atomic<std::uint32_t> ringing_{0};  ///< rings under way
-  std::mutex abandoned_mutex_;                     ///< callers only
+  CallersMutex abandoned_mutex_;                   ///< callers only
   std::vector<std::unique_ptr<Node>>
       abandoned_;  ///< of callers that gave up, until the context lets go of them
 };

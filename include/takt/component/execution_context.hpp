@@ -16,13 +16,13 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "takt/component/boundary_calls.hpp"
+#include "takt/component/callers_mutex.hpp"
 #include "takt/component/component.hpp"
 #include "takt/component/placement.hpp"
 #include "takt/core/error.hpp"
@@ -309,7 +309,7 @@ class ExecutionContext {
   std::size_t reserved_ = 0;  ///< slots for migrations that were prepared
   std::uint64_t layout_ = 0;  ///< changes of slots_ so far
   std::atomic<Arrival*> arrivals_{nullptr};
-  std::mutex expected_mutex_;                       ///< callers only
+  CallersMutex expected_mutex_;                     ///< callers only
   std::vector<std::unique_ptr<Arrival>> expected_;  ///< arrivals that are not over, and some that are
   BudgetClock* clock_ = nullptr;
   const rt::LoopStatistics* statistics_ = nullptr;

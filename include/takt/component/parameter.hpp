@@ -27,7 +27,6 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +37,7 @@
 
 #include "takt/component/assignment.hpp"
 #include "takt/component/boundary_calls.hpp"
+#include "takt/component/callers_mutex.hpp"
 #include "takt/component/error.hpp"
 #include "takt/core/error.hpp"
 #include "takt/core/finite_math.hpp"
@@ -281,7 +281,7 @@ class ParameterSet {
 
   Component* component_;
   std::vector<ParameterBase*> all_;
-  mutable std::mutex mutex_;  ///< callers only
+  mutable CallersMutex mutex_;  ///< callers only
   std::map<std::string, std::vector<Assignment>> sets_;
   std::deque<ParameterChange> changes_;
   /// A commit that its caller gave up waiting for, and that may still come.

@@ -50,7 +50,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -58,6 +57,7 @@
 #include <utility>
 #include <vector>
 
+#include "takt/component/callers_mutex.hpp"
 #include "takt/component/drivers.hpp"
 #include "takt/component/execution_context.hpp"
 #include "takt/component/parameter.hpp"
@@ -398,7 +398,7 @@ class Manager {
   RobotDescription robot_;
   ManagerOptions options_;
   double period_;  ///< s
-  std::mutex mutex_;
+  component::CallersMutex mutex_;
   InterfaceTable table_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<DeviceRow> devices_;
