@@ -3,7 +3,7 @@
 // it is BasicPointToPoint::joint_at_fault().
 //
 //     const auto motion = through(waypoints, Through::smooth);
-//     if (!motion) return joint_at_fault(waypoints, Through::smooth);  // not_finite: joint 3
+//     if (!motion) faulty = joint_at_fault(waypoints, Through::smooth);  // not_finite: joint 3
 #pragma once
 
 #include <cstddef>
