@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -23,6 +24,10 @@ constexpr std::size_t max_state_changes = 1000;
 constexpr std::size_t max_log_text = 1024;  // bytes
 constexpr std::size_t max_close_ups = 12;
 constexpr double close_up_seconds = 2;
+constexpr double seconds_around_stop = 2;
+constexpr double seconds_around_goal = 0.5;
+constexpr double longest_goal_part = 5;  // s: of a longer goal, its begin and its end are shown in full
+constexpr std::size_t max_full_samples = 300'000;  // of all joints: each has eight curves
 
 double microseconds(Duration duration) { return static_cast<double>(duration.count()) * 1e-3; }
 
@@ -226,6 +231,7 @@ class CycleVisitor {
   void operator()(const record::CycleRecord& record) {
     const record::Cycle& cycle = record.cycle;
     const double time = data_.seconds(cycle.time);
+    times.push_back(time);
     const double lateness = microseconds(cycle.lateness);
     Section* section = section_at(data_.sections, cycle.time);
     if (data_.is_own) {
@@ -249,6 +255,8 @@ class CycleVisitor {
   }
   template <class Other>
   void operator()(const Other&) const {}
+
+  std::vector<double> times;  ///< s, of each cycle
 
  private:
   void note_state(const record::Cycle& cycle, double time) {
@@ -283,8 +291,7 @@ std::optional<CloseUp> close_up_of(const Section& section) {
   return close_up;
 }
 
-/// The third reading.
-SetupResult<void> add_close_ups(ReportData& data, const RecordingPlace& recording) {
+void plan_close_ups(ReportData& data) {
   const std::vector<Section>& sections = data.sections;
   for (std::size_t i = 0; i < sections.size() && data.close_ups.size() < max_close_ups; ++i) {
     if (auto close_up = close_up_of(sections[i])) {
@@ -295,15 +302,68 @@ SetupResult<void> add_close_ups(ReportData& data, const RecordingPlace& recordin
   if (sections.empty()) {
     if (auto close_up = close_up_of(data.whole)) data.close_ups.push_back(std::move(*close_up));
   }
-  if (data.close_ups.empty()) return {};
+}
+
+/// The cycles of which the page shows each sample: what matters most comes first, as long as there is room.
+CycleRanges full_ranges(const ReportData& data, std::span<const double> times) {
+  const std::size_t joints = std::max<std::size_t>(1, data.metadata.joints.size());
+  CycleRanges full(times, max_full_samples / joints);
+  for (std::size_t i = 0; i < data.state_changes.size(); ++i) {
+    const double at = data.state_changes[i].time;
+    if (data.is_stop(i)) full.add(at - seconds_around_stop, at + seconds_around_stop);
+  }
+  for (const CloseUp& close_up : data.close_ups) full.add(close_up.begin, close_up.end);
+  for (std::size_t i = 0; i < std::min(data.goals.size(), max_goal_bars); ++i) {
+    const GoalRow& goal = data.goals[i];
+    const bool is_long = goal.end - goal.begin > 2 * longest_goal_part;
+    full.add(goal.begin - seconds_around_goal,
+             is_long ? goal.begin + longest_goal_part : goal.end + seconds_around_goal);
+    if (is_long) full.add(goal.end - longest_goal_part, goal.end + seconds_around_goal);
+  }
+  return full;
+}
+
+/// Those cycles, and what is between them, which shares the buckets of a thinned curve.
+void plan_stretches(ReportData& data, std::span<const double> times) {
+  const CycleRanges full = full_ranges(data, times);
+  std::size_t thinned = times.size();
+  for (const CycleRange& range : full.ranges()) thinned -= range.size();
+  const auto add = [&](CycleRange range, std::size_t buckets) {
+    if (range.size() == 0) return;
+    const std::vector<JointCurves> curves(data.metadata.joints.size(), JointCurves(buckets));
+    data.stretches.push_back({range, times[range.first], times[range.last - 1], curves});
+  };
+  const auto add_thinned = [&](CycleRange range) {
+    const std::size_t most = JointCurves::default_buckets;
+    add(range, thinned > most ? range.size() * most / thinned + 1 : range.size());
+  };
+  std::size_t done = 0;
+  for (const CycleRange& range : full.ranges()) {
+    add_thinned({done, range.first});
+    add(range, range.size());
+    done = range.last;
+  }
+  add_thinned({done, times.size()});
+}
+
+/// The third reading: what the second one has planned.
+SetupResult<void> add_details(ReportData& data, const RecordingPlace& recording) {
+  std::size_t number = 0;
+  auto stretch = data.stretches.begin();
   const auto read = read_records(recording, [&](const record::Record& found) {
     const auto* record = std::get_if<record::CycleRecord>(&found);
     if (record == nullptr) return;
     const double time = data.seconds(record->cycle.time);
+    const bool known = data.joints_are_known(record->cycle);
+    while (stretch != data.stretches.end() && number >= stretch->cycles.last) ++stretch;
+    ++number;
+    if (stretch == data.stretches.end()) return;
+    for (std::size_t i = 0; i < record->joints.size(); ++i)
+      add_sample(stretch->curves[i], record->joints[i], data.unit(i).scale, time, known);
     for (CloseUp& close_up : data.close_ups) {
       if (time < close_up.begin || time > close_up.end) continue;
       add_sample(close_up.curves, record->joints[close_up.joint], data.unit(close_up.joint).scale, time,
-                 data.joints_are_known(record->cycle));
+                 known);
     }
   });
   if (!read) return tl::unexpected<SetupError>(read.error());
@@ -421,7 +481,9 @@ SetupResult<ReportData> read_report_data(const RecordingPlace& recording, const 
   CycleVisitor cycles(data);
   reader = read_records(recording, [&](const record::Record& found) { std::visit(cycles, found); });
   if (!reader) return tl::unexpected<SetupError>(std::move(reader.error()));
-  if (auto added = add_close_ups(data, recording); !added)
+  plan_close_ups(data);
+  plan_stretches(data, cycles.times);
+  if (auto added = add_details(data, recording); !added)
     return tl::unexpected<SetupError>(std::move(added.error()));
   if (bode_joint.empty()) return data;
   if (auto added = add_bode(data, recording, bode_joint); !added)

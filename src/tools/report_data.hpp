@@ -1,5 +1,6 @@
 // The contents of a recording for the report: statistics, thinned curves, and events. The file is read twice,
-// since marks and events may follow the cycles that they concern. A third reading makes the close-ups.
+// since marks and events may follow the cycles that they concern. A third reading gives the curves of each
+// stretch, for those who zoom, and the close-ups.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include "takt/record/metadata.hpp"
 #include "tools/open_recording.hpp"
 #include "tools/report_statistics.hpp"
+#include "tools/report_stretches.hpp"
 
 namespace takt::tools {
 
@@ -36,6 +38,9 @@ inline constexpr Unit millimetres{1e3, "m", "mm", " mm", "mm", "N"};
 
 /// The largest number of sections: a recording from outside could have millions.
 inline constexpr std::size_t max_sections = 100;
+
+/// The largest number of goals in the plots, for the same reason.
+inline constexpr std::size_t max_goal_bars = 2000;
 
 /// The largest number of log lines, for the same reason.
 inline constexpr std::size_t max_log_lines = 10'000;
@@ -87,19 +92,29 @@ struct Section {
   std::map<std::uint8_t, std::size_t> events;  ///< how many goal events led to each state
 };
 
-/// The curves of one joint over the whole recording, in its Unit. They have a gap during the start-up, when
+/// The curves of one joint, in its Unit. They have a gap during the start-up, when
 /// positions are unknown.
 struct JointCurves {
-  static constexpr std::size_t buckets = 2560;
-  Envelope command{buckets};
-  Envelope reference{buckets};
-  Envelope measured{buckets};
-  Envelope reference_velocity{buckets};
-  Envelope measured_velocity{buckets};
-  Envelope measured_effort{buckets};
+  static constexpr std::size_t default_buckets = 2560;
+  explicit JointCurves(std::size_t buckets = default_buckets)
+      : command(buckets),
+        reference(buckets),
+        measured(buckets),
+        reference_velocity(buckets),
+        measured_velocity(buckets),
+        measured_effort(buckets),
+        command_error(buckets),
+        reference_error(buckets) {}
+
+  Envelope command;
+  Envelope reference;
+  Envelope measured;
+  Envelope reference_velocity;
+  Envelope measured_velocity;
+  Envelope measured_effort;
   bool tells_effort = false;
-  Envelope command_error{buckets};
-  Envelope reference_error{buckets};
+  Envelope command_error;
+  Envelope reference_error;
 
   /// Whether the recording has any value of the joint.
   [[nodiscard]] bool has_data() const noexcept {
@@ -138,7 +153,7 @@ struct LogLine {
 
 struct BusCurve {
   Moments load;  ///< 0 to 1
-  Envelope percent;
+  Envelope percent{JointCurves::default_buckets};
   std::uint64_t frames = 0;
   std::uint64_t refused = 0;
 };
@@ -150,6 +165,14 @@ struct CloseUp {
   double begin = 0;
   double end = 0;
   JointCurves curves;
+};
+
+/// Neighbouring cycles whose curves the page shows in the same way: each sample, or thinned.
+struct Stretch {
+  CycleRange cycles;
+  double begin = 0;                 ///< s: the first cycle
+  double end = 0;                   ///< s: the last cycle
+  std::vector<JointCurves> curves;  ///< one for each joint
 };
 
 /// How the measured position of a joint answers to its reference, by frequency.
@@ -188,7 +211,8 @@ struct ReportData {
   std::vector<Section> sections;    ///< as marked; empty without marks
   std::vector<double> periods;      ///< us between wake-ups, one for each pair of consecutive cycles
   std::vector<double> busy;         ///< us of work, one for each cycle
-  std::vector<JointCurves> curves;  ///< one for each joint
+  std::vector<JointCurves> curves;  ///< one for each joint, over the whole recording
+  std::vector<Stretch> stretches;   ///< the same in parts, in order
   std::vector<BusCurve> buses;
   std::vector<CloseUp> close_ups;
   std::optional<BodePlot> bode;    ///< if one was asked for

@@ -513,7 +513,10 @@ void add_timeline(Page& page, const ReportData& data) {
       "<h2>Timeline</h2>\n<p class=\"soft\">The robot's states, and the goals; red "
       "lines are stops. Drag to zoom, with Shift to pan; Ctrl and the wheel "
       "zoom too, and a double click shows everything. A click on a row below moves all plots to its time. "
-      "A click in a legend hides its curve.</p>\n"
+      "A click in a legend hides its curve. A grey bar at the bottom of a plot marks where its curves are "
+      "thinned to the lowest and the highest of neighbouring samples. Around stops, goals and fastest "
+      "moments "
+      "they have every sample.</p>\n"
       "<div class=\"figures\"><figure class=\"wide\"><div class=\"plot\" data-plot=\"{}\"></div></figure>"
       "</div>\n",
       timeline_stem);

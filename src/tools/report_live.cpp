@@ -19,8 +19,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Points = std::vector<Envelope::Point>;
 
-constexpr std::size_t max_goals = 2000;
-
 std::string base64(std::span<const std::uint8_t> bytes) {
   constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string result;
@@ -63,15 +61,32 @@ std::vector<double> values_of(const Points& points) {
   return values;
 }
 
-/// Replaces the points of a curve by those of a closer look, over its time.
-Points with_detail(Points points, const Points& detail) {
-  if (detail.empty()) return points;
-  const auto before = [](const Envelope::Point& a, const Envelope::Point& b) { return a.time < b.time; };
-  const auto from = std::lower_bound(points.begin(), points.end(), detail.front(), before);
-  const auto to = std::upper_bound(from, points.end(), detail.back(), before);
-  points.insert(points.erase(from, to), detail.begin(), detail.end());
+/// A curve of a joint: each sample where the page has them, otherwise thinned.
+Points points_of(const ReportData& data, std::size_t joint, Envelope JointCurves::*part) {
+  Points points;
+  for (const Stretch& stretch : data.stretches) {
+    const Points more = (stretch.curves[joint].*part).aligned_points();
+    points.insert(points.end(), more.begin(), more.end());
+  }
   return points;
 }
+
+/// The time axes of all plots. Those with equal times share one.
+class TimeAxes {
+ public:
+  /// The number of the axis.
+  [[nodiscard]] std::size_t add(std::span<const double> times) {
+    std::string text = base64_doubles(times);
+    const auto known = std::ranges::find(texts_, text);
+    if (known != texts_.end()) return static_cast<std::size_t>(known - texts_.begin());
+    texts_.push_back(std::move(text));
+    return texts_.size() - 1;
+  }
+  [[nodiscard]] const std::vector<std::string>& texts() const noexcept { return texts_; }
+
+ private:
+  std::vector<std::string> texts_;
+};
 
 Json series_of(std::string_view label, std::string_view colour, double line_width,
                std::span<const double> values) {
@@ -95,43 +110,49 @@ Json finite(const std::vector<double>& limits) {
   return result;
 }
 
-/// One panel; `details` are the same panel in the close-ups of this joint.
-Json panel_json(const TimePanel& panel, const std::vector<const TimePanel*>& details) {
+Json panel_json(const ReportData& data, std::size_t joint, const TimePanel& panel, TimeAxes& axes) {
   Json series = Json::array();
   std::vector<double> times;
-  for (std::size_t i = 0; i < panel.lines.size(); ++i) {
-    Points points = panel.lines[i].curve->aligned_points();
-    for (const TimePanel* detail : details)
-      points = with_detail(std::move(points), detail->lines[i].curve->aligned_points());
-    if (i == 0) times = times_of(points);
-    const Line& line = panel.lines[i];
+  for (const Line& line : panel.lines) {
+    const Points points = points_of(data, joint, line.part);
+    if (times.empty()) times = times_of(points);
     series.push_back(series_of(label_of(line), line.colour, line.width, values_of(points)));
   }
-  Json tables = Json::array({{{"x", base64_doubles(times)}, {"series", std::move(series)}}});
+  Json tables = Json::array({{{"x", axes.add(times)}, {"series", std::move(series)}}});
   for (const Line& line : panel.others) {
-    const Points points = line.curve->aligned_points();
+    const Points points = points_of(*data.against->data, *data.joint_there(joint), line.part);
     Json other = Json::array({series_of(label_of(line), line.colour, line.width, values_of(points))});
-    tables.push_back({{"x", base64_doubles(times_of(points))}, {"series", std::move(other)}});
+    tables.push_back({{"x", axes.add(times_of(points))}, {"series", std::move(other)}});
   }
   return {{"label", panel.label}, {"limits", finite(panel.limits)}, {"tables", std::move(tables)}};
 }
 
-Json joint_json(const ReportData& data, std::size_t joint) {
-  std::vector<std::vector<TimePanel>> close_ups;
-  for (const CloseUp& close_up : data.close_ups) {
-    if (close_up.joint == joint) close_ups.push_back(panels_of(data, joint, close_up.curves));
-  }
-  const std::vector<TimePanel> panels = panels_of(data, joint, data.curves[joint]);
+Json joint_json(const ReportData& data, std::size_t joint, TimeAxes& axes) {
   Json result = Json::array();
-  for (std::size_t i = 0; i < panels.size(); ++i) {
-    std::vector<const TimePanel*> details;
-    for (const std::vector<TimePanel>& close_up : close_ups) details.push_back(&close_up[i]);
-    result.push_back(panel_json(panels[i], details));
-  }
+  for (const TimePanel& panel : panels_of(data, joint, data.curves[joint]))
+    result.push_back(panel_json(data, joint, panel, axes));
   return {{"kind", "time"}, {"panels", std::move(result)}};
 }
 
-Json buses_json(const ReportData& data) {
+/// Where curves have only the lowest and the highest of so many samples.
+Json thinned_json(double begin, double end, const Envelope& curve) {
+  const std::size_t samples = curve.samples_per_bucket();
+  if (samples == 1) return Json::array();
+  return Json::array({{{"begin", begin}, {"end", end}, {"samples", samples}}});
+}
+
+/// The thinned parts of the curves of all joints.
+Json thinned_json(const ReportData& data) {
+  Json all = Json::array();
+  for (const Stretch& stretch : data.stretches) {
+    if (stretch.curves.empty()) continue;
+    for (Json& part : thinned_json(stretch.begin, stretch.end, stretch.curves.front().measured))
+      all.push_back(std::move(part));
+  }
+  return all;
+}
+
+Json buses_json(const ReportData& data, TimeAxes& axes) {
   Json series = Json::array();
   std::vector<double> times;
   for (std::size_t i = 0; i < data.buses.size(); ++i) {
@@ -141,12 +162,14 @@ Json buses_json(const ReportData& data) {
   }
   Json panel{{"label", "bus load (%)"},
              {"limits", Json::array()},
-             {"tables", Json::array({{{"x", base64_doubles(times)}, {"series", std::move(series)}}})}};
-  return {{"kind", "time"}, {"panels", Json::array({std::move(panel)})}};
+             {"tables", Json::array({{{"x", axes.add(times)}, {"series", std::move(series)}}})}};
+  return {{"kind", "time"},
+          {"panels", Json::array({std::move(panel)})},
+          {"thinned", thinned_json(0, data.duration, data.buses.front().percent)}};
 }
 
 /// A histogram of microseconds with a bar for each bin that is not empty.
-Json histogram_json(const std::vector<Bin>& bins, std::string_view label) {
+Json histogram_json(const std::vector<Bin>& bins, std::string_view label, TimeAxes& axes) {
   std::vector<double> middles, counts;
   for (const Bin& bin : bins) {
     if (bin.count == 0) continue;
@@ -156,13 +179,13 @@ Json histogram_json(const std::vector<Bin>& bins, std::string_view label) {
   Json series = Json::array({series_of("cycles", reference_colour, 1, counts)});
   Json panel{{"label", label},
              {"limits", Json::array()},
-             {"tables", Json::array({{{"x", base64_doubles(middles)}, {"series", std::move(series)}}})}};
+             {"tables", Json::array({{{"x", axes.add(middles)}, {"series", std::move(series)}}})}};
   return {{"kind", "histogram"}, {"panels", Json::array({std::move(panel)})}};
 }
 
 Json goals_json(const ReportData& data) {
   Json goals = Json::array();
-  for (std::size_t i = 0; i < std::min(data.goals.size(), max_goals); ++i) {
+  for (std::size_t i = 0; i < std::min(data.goals.size(), max_goal_bars); ++i) {
     const GoalRow& goal = data.goals[i];
     const std::string state = data.goal_state(goal.state);
     goals.push_back({{"label", printable(fmt::format("{} {}", goal.goal, state))},
@@ -189,21 +212,23 @@ Json states_json(const ReportData& data) {
   return states;
 }
 
-/// Calls visit(stem, make) for each figure; make() gives its JSON.
+/// Calls visit(stem, make) for each figure; make(axes) gives its JSON.
 template <class Visitor>
 void for_each_figure(const ReportData& data, Visitor&& visit) {
   if (!data.goals.empty() || !data.state_changes.empty())
-    visit(std::string(timeline_stem), [] { return Json{{"kind", "goals"}}; });
+    visit(std::string(timeline_stem), [](TimeAxes&) { return Json{{"kind", "goals"}}; });
   for (std::size_t i = 0; i < data.curves.size(); ++i) {
-    if (data.curves[i].has_data()) visit(joint_stem(data, i), [&] { return joint_json(data, i); });
+    if (data.curves[i].has_data())
+      visit(joint_stem(data, i), [&](TimeAxes& axes) { return joint_json(data, i, axes); });
   }
   const auto visit_histogram = [&](const char* stem, const std::vector<double>& values, const char* label) {
     if (quantiles(values).max > 0)
-      visit(stem, [&] { return histogram_json(log_histogram(values, 0.01, 20), label); });
+      visit(stem,
+            [&](TimeAxes& axes) { return histogram_json(log_histogram(values, 0.01, 20), label, axes); });
   };
   visit_histogram("loop_lateness", data.whole.lateness, "woken after the due time (µs)");
   visit_histogram("loop_busy", data.busy, "work of a cycle (µs)");
-  if (!data.buses.empty()) visit("bus_load", [&] { return buses_json(data); });
+  if (!data.buses.empty()) visit("bus_load", [&](TimeAxes& axes) { return buses_json(data, axes); });
 }
 
 }  // namespace
@@ -216,15 +241,15 @@ bool is_live(const ReportData& data, std::string_view stem) {
 
 std::string live_json(const ReportData& data) {
   Json figures = Json::object();
-  for_each_figure(data, [&](const std::string& name, const auto& make) { figures[name] = make(); });
+  TimeAxes axes;
+  for_each_figure(data, [&](const std::string& name, const auto& make) { figures[name] = make(axes); });
   Json sections = Json::array();
   for (const Section& section : data.sections) {
     sections.push_back({{"name", printable(section.name)}, {"begin", section.begin}, {"end", section.end}});
   }
-  const Json root{{"duration", data.duration},
-                  {"sections", std::move(sections)},
-                  {"goals", goals_json(data)},
-                  {"states", states_json(data)},
+  const Json root{{"duration", data.duration},     {"sections", std::move(sections)},
+                  {"goals", goals_json(data)},     {"states", states_json(data)},
+                  {"thinned", thinned_json(data)}, {"axes", axes.texts()},
                   {"figures", std::move(figures)}};
   std::string text = root.dump(-1, ' ', false, Json::error_handler_t::replace);
   for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at))

@@ -33,7 +33,8 @@
     const bytes = Uint8Array.from(atob(text), letter => letter.charCodeAt(0));
     return Array.from(new Type(bytes.buffer), value => Number.isFinite(value) ? value : null);
   };
-  const tableOf = table => [numbers(table.x, Float64Array), ...table.series.map(one => numbers(one.values, Float32Array))];
+  const axes = page.axes.map(text => numbers(text, Float64Array));
+  const tableOf = table => [axes[table.x], ...table.series.map(one => numbers(one.values, Float32Array))];
   const short = value => value == null ? "–" : String(Number(value.toPrecision(5)));
 
   // ---- the common time axis ----
@@ -45,12 +46,17 @@
     const {min, max} = chart.plot.scales.x;
     if (chart.overTime && (min !== range.min || max !== range.max)) chart.plot.setScale("x", range);
   };
+  const thinnedText = () => {
+    const seen = page.thinned.filter(part => part.begin < range.max && part.end > range.min);
+    if (seen.length === 0) return ", with every sample of the joints";
+    return `; above the grey bars: the lowest and the highest of each ${Math.max(...seen.map(part => part.samples))} samples`;
+  };
   const setRange = (min, max) => {
     if (!(max > min)) return;
     const span = Math.min(Math.max(max - min, 1e-4), whole.max);
     const begin = Math.min(Math.max(min, 0), whole.max - span);
     range = {min: begin, max: begin + span};
-    rangeText.textContent = `${short(range.min)} s to ${short(range.max)} s`;
+    rangeText.textContent = `${short(range.min)} s to ${short(range.max)} s${thinnedText()}`;
     // Plots out of sight follow when the range rests.
     charts.filter(isSeen).forEach(follow);
     clearTimeout(resting);
@@ -89,6 +95,21 @@
     u.ctx.moveTo(x0, y0);
     u.ctx.lineTo(x1, y1);
     u.ctx.stroke();
+    u.ctx.restore();
+  };
+  // Grey bars at the bottom: there, the curves are thinned.
+  const drawThinned = parts => u => {
+    const {left, top, width, height} = u.bbox;
+    u.ctx.save();
+    u.ctx.beginPath();
+    u.ctx.rect(left, top, width, height);
+    u.ctx.clip();
+    u.ctx.fillStyle = colours.soft;
+    const thick = 4 * devicePixelRatio;
+    for (const part of parts) {
+      const from = u.valToPos(part.begin, "x", true);
+      u.ctx.fillRect(from, top + height - thick, Math.max(1, u.valToPos(part.end, "x", true) - from), thick);
+    }
     u.ctx.restore();
   };
   const drawAbove = limits => u => {
@@ -146,7 +167,7 @@
     if (u.status === 1 && (min !== range.min || max !== range.max)) setRange(min, max);
   };
 
-  const addTime = (host, panel, last) => {
+  const addTime = (host, panel, last, thinned) => {
     const series = panel.tables.flatMap(table => table.series);
     addChart(host, true, {
       ...timeOptions, height: last ? 190 : 150,
@@ -155,7 +176,7 @@
       series: [{label: "time (s)", value: (u, value) => short(value)}, ...series.map(one => ({
         label: one.label, stroke: one.colour, width: one.width, points: {show: false}, value: (u, value) => short(value),
       }))],
-      hooks: {drawClear: [drawBelow], draw: [drawAbove(panel.limits)], setScale: [(u, key) => { if (key === "x") followed(u); }]},
+      hooks: {drawClear: [drawBelow], draw: [drawThinned(thinned), drawAbove(panel.limits)], setScale: [(u, key) => { if (key === "x") followed(u); }]},
     }, panel.tables.length > 1 ? uPlot.join(panel.tables.map(tableOf)) : tableOf(panel.tables[0]));
   };
 
@@ -252,7 +273,7 @@
     const figure = page.figures[place.dataset.plot];
     if (figure.kind === "goals") addGoals(place);
     else figure.panels.forEach((panel, number) => {
-      if (figure.kind === "time") addTime(place, panel, number === figure.panels.length - 1);
+      if (figure.kind === "time") addTime(place, panel, number === figure.panels.length - 1, figure.thinned ?? page.thinned);
       else addHistogram(place, panel);
     });
   }

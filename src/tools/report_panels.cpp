@@ -20,9 +20,10 @@ TimePanel position_panel(const ReportData& data, std::size_t joint, const JointC
   TimePanel panel{fmt::format("position ({})", unit.name),
                   {},
                   {unit.scale * limits.position_min, unit.scale * limits.position_max}};
-  if (show_command) panel.lines.push_back({"command", &curves.command, "command", 4.5, command_tint});
-  panel.lines.push_back({"reference", &curves.reference, "reference", 2.8, reference_tint});
-  panel.lines.push_back({"measured", &curves.measured, "measured", 1.1, measured_colour});
+  if (show_command)
+    panel.lines.push_back({"command", &curves, &JointCurves::command, "command", 4.5, command_tint});
+  panel.lines.push_back({"reference", &curves, &JointCurves::reference, "reference", 2.8, reference_tint});
+  panel.lines.push_back({"measured", &curves, &JointCurves::measured, "measured", 1.1, measured_colour});
   return panel;
 }
 
@@ -32,9 +33,10 @@ TimePanel error_panel(const ReportData& data, std::size_t joint, const JointCurv
   const double limit = unit.scale * data.following_error(joint);
   TimePanel panel{fmt::format("error ({})", unit.name), {}, {-limit, limit}, true};
   if (show_command)
-    panel.lines.push_back({"command_error", &curves.command_error, "command − measured", 3.2, command_tint});
-  panel.lines.push_back(
-      {"reference_error", &curves.reference_error, "reference − measured", 1.4, reference_colour});
+    panel.lines.push_back(
+        {"command_error", &curves, &JointCurves::command_error, "command − measured", 3.2, command_tint});
+  panel.lines.push_back({"reference_error", &curves, &JointCurves::reference_error, "reference − measured",
+                         1.4, reference_colour});
   return panel;
 }
 
@@ -54,7 +56,7 @@ std::vector<std::vector<bool>> with_values(const std::vector<TimePanel>& panels)
   std::vector<std::vector<bool>> result;
   for (const TimePanel& panel : panels) {
     std::vector<bool>& lines = result.emplace_back();
-    for (const Line& line : panel.lines) lines.push_back(line.curve->has_values());
+    for (const Line& line : panel.lines) lines.push_back(line.curve().has_values());
   }
   return result;
 }
@@ -62,12 +64,15 @@ std::vector<std::vector<bool>> with_values(const std::vector<TimePanel>& panels)
 /// The curves of the same joint in another recording. The first panel is of the position, the last of the
 /// error.
 void add_others(std::vector<TimePanel>& panels, const JointCurves& other) {
-  panels.front().others.push_back({"other_measured", &other.measured, "other recording", 1.1, other_colour});
-  panels[1].others.push_back({"other_velocity", &other.measured_velocity, "", 1.1, other_colour});
+  panels.front().others.push_back(
+      {"other_measured", &other, &JointCurves::measured, "other recording", 1.1, other_colour});
+  panels[1].others.push_back(
+      {"other_velocity", &other, &JointCurves::measured_velocity, "", 1.1, other_colour});
   if (panels.size() == 4)
-    panels[2].others.push_back({"other_effort", &other.measured_effort, "", 1.1, other_colour});
+    panels[2].others.push_back(
+        {"other_effort", &other, &JointCurves::measured_effort, "", 1.1, other_colour});
   panels.back().others.push_back(
-      {"other_error", &other.reference_error, "other recording", 1.1, other_colour});
+      {"other_error", &other, &JointCurves::reference_error, "other recording", 1.1, other_colour});
 }
 
 std::vector<TimePanel> all_panels_of(const ReportData& data, std::size_t joint, const JointCurves& curves) {
@@ -77,14 +82,15 @@ std::vector<TimePanel> all_panels_of(const ReportData& data, std::size_t joint, 
   const auto both_ways = [](double limit) { return std::vector<double>{-limit, limit}; };
   std::vector<TimePanel> panels;
   panels.push_back(position_panel(data, joint, curves, show_command));
-  panels.push_back({fmt::format("velocity ({}/s)", unit.name),
-                    {{"reference_velocity", &curves.reference_velocity, "", 2.8, reference_tint},
-                     {"measured_velocity", &curves.measured_velocity, "", 1.1, measured_colour}},
-                    both_ways(unit.scale * limits.velocity),
-                    true});
+  panels.push_back(
+      {fmt::format("velocity ({}/s)", unit.name),
+       {{"reference_velocity", &curves, &JointCurves::reference_velocity, "", 2.8, reference_tint},
+        {"measured_velocity", &curves, &JointCurves::measured_velocity, "", 1.1, measured_colour}},
+       both_ways(unit.scale * limits.velocity),
+       true});
   if (data.curves[joint].tells_effort) {
     panels.push_back({fmt::format("effort ({})", unit.effort),
-                      {{"measured_effort", &curves.measured_effort, "", 1.1, measured_colour}},
+                      {{"measured_effort", &curves, &JointCurves::measured_effort, "", 1.1, measured_colour}},
                       both_ways(limits.effort),
                       true});
   }

@@ -11,11 +11,14 @@ namespace takt::tools {
 
 /// A curve of a panel.
 struct Line {
-  std::string_view name;  ///< letters and '_'
-  const Envelope* curve;
+  std::string_view name;      ///< letters and '_'
+  const JointCurves* curves;  ///< of the whole recording, or of a close-up
+  Envelope JointCurves::*part;
   std::string_view title;  ///< in the key; empty: it is in the key of the first panel
   double width;            ///< pixels
   std::string_view colour;
+
+  [[nodiscard]] const Envelope& curve() const noexcept { return curves->*part; }
 };
 
 /// One of the panels of a joint, which share their time axis.

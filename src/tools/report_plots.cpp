@@ -105,7 +105,7 @@ std::pair<double, double> range_of(const TimePanel& panel) {
   double low = panel.with_zero ? 0 : std::numeric_limits<double>::infinity();
   double high = panel.with_zero ? 0 : -low;
   for (const Line& line : all_lines(panel)) {
-    for (const Envelope::Point& point : line.curve->coarse(picture_buckets).points()) {
+    for (const Envelope::Point& point : line.curve().coarse(picture_buckets).points()) {
       if (std::isnan(point.value)) continue;
       low = std::min(low, point.value);
       high = std::max(high, point.value);
@@ -180,7 +180,7 @@ std::string joint_script(const std::string& stem, const ReportData& data, std::s
   const auto from_top = [height](int pixels) { return 1 - static_cast<double>(pixels) / height; };
   Script script(stem, height);
   for (const TimePanel& panel : panels) {
-    for (const Line& line : all_lines(panel)) script.data(line.name, *line.curve);
+    for (const Line& line : all_lines(panel)) script.data(line.name, line.curve());
   }
   script.add("set multiplot\nset lmargin at screen 0.125\nset rmargin at screen 0.975\n");
   script.add("set xrange [{:.6f}:{:.6f}]\n", begin, end > begin ? end : begin + 1);

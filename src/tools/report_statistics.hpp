@@ -130,7 +130,8 @@ struct Quantiles {
 /// length may be unknown before.
 class Envelope {
  public:
-  explicit Envelope(std::size_t buckets = 640) : capacity_(std::max<std::size_t>(2, buckets / 2 * 2)) {}
+  /// An odd number of buckets is rounded up.
+  explicit Envelope(std::size_t buckets = 640) : capacity_(std::max<std::size_t>(2, (buckets + 1) / 2 * 2)) {}
 
   /// Adds the next sample in time; NaN or infinity leaves a gap.
   void add(double time, double value) {
@@ -147,6 +148,8 @@ class Envelope {
   }
   /// Whether any sample was finite.
   [[nodiscard]] bool has_values() const noexcept { return has_values_; }
+  /// The samples of a bucket; the last one may have fewer. 1: the curve has every sample.
+  [[nodiscard]] std::size_t samples_per_bucket() const noexcept { return per_bucket_; }
 
   struct Point {
     double time = 0;

@@ -6,12 +6,16 @@
 Exit status 77: there is no Chromium, or takt was built without uPlot.
 """
 
+import base64
+import bisect
 import csv
 import html
 import json
+import math
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -29,6 +33,7 @@ USE = """<script>
   const settled = () => new Promise(resolve => setTimeout(resolve, 300));
   const said = {};
   const {charts, range, chooseTheme, setRange, marked} = taktReport;
+  const rangeText = () => document.querySelector(".bar output").textContent;
   const timed = charts.filter(chart => chart.overTime).map(chart => chart.plot);
   const paper = () => getComputedStyle(document.body).backgroundColor;
   const mouse = (plot, type, share, more = {}) => {
@@ -43,6 +48,7 @@ USE = """<script>
     said.timed = timed.length;
     said.goals = document.querySelectorAll("[data-plot=goals] canvas").length;
     said.whole = range();
+    said.wholeText = rangeText();
     const first = timed[1];
     first.root.scrollIntoView();
     await settled();
@@ -56,6 +62,11 @@ USE = """<script>
     row.click();
     await settled();
     said.jump = {time: Number(row.dataset.time), range: range(), marked: marked()};
+    const goal = JSON.parse(document.getElementById("takt-data").textContent).goals[0];
+    setRange(goal.begin, goal.begin + 1);
+    said.goalText = rangeText();
+    setRange(said.jump.range.min, said.jump.range.max);
+    await settled();
     said.lastFollows = scales().at(-1);
     first.root.querySelectorAll(".u-legend .u-series")[1].querySelector("th").click();
     said.hidden = first.series[1].show === false;
@@ -111,6 +122,8 @@ class ReportTest(unittest.TestCase):
         end = said["whole"]["max"]
         self.assertGreater(end, 20)
 
+        self.assertRegex(said["wholeText"], r"above the grey bars: the lowest and the highest of each \d+ samples")
+        self.assertIn("with every sample", said["goalText"])
         zoomed = said["zoomed"]
         self.assertAlmostEqual(zoomed["range"]["min"], 0.25 * end, delta=0.02 * end)
         self.assertAlmostEqual(zoomed["range"]["max"], 0.75 * end, delta=0.02 * end)
@@ -173,6 +186,49 @@ class ReportTest(unittest.TestCase):
         states = json.loads(re.search(r'id="takt-data">(.*?)</script>', page, re.S)[1])["states"]
         self.assertEqual([state["label"] for state in states if state["stop"]], ["stopping: emergency_stop"])
         self.assertIn(f"Show {len(rows)} lines", page)
+
+    def test_a_page_has_each_sample_of_a_stop_and_a_move_and_the_extremes_between_them(self):
+        robot = json.loads((SOURCE / "examples/robots/arm6.json").read_text())
+        robot["rate"] = 1000
+        description, requests, recording, out = (self.folder / name for name in ("fast.json", "fast.jsonl", "fast.mcap", "fast"))
+        description.write_text(json.dumps(robot))
+        requests.write_text('{"at": 5, "move": {"joint_names": ["elbow_joint"], "positions": [1.2], "duration": 1}}\n'
+                            '{"at": 25, "move": {"joint_names": ["elbow_joint"], "positions": [0.7], "duration": 1}}\n'
+                            '{"at": 25.5, "estop": {"category": 1}}\n{"at": 40, "mark": {"text": "end"}}\n')
+        for words in (["run", description, "--virtual-time", "--requests", requests, "--record", recording], ["report", recording, "--out", out]):
+            subprocess.run([TAKT, *words], capture_output=True, timeout=300, check=True)
+        text = (out / "index.html").read_text()
+        page = json.loads(re.search(r'id="takt-data">(.*?)</script>', text, re.S)[1])
+        with open(out / "joints.csv", newline="") as file:
+            all_samples = {float(row["time_s"]): math.degrees(float(row["elbow_joint.measured_rad"])) for row in csv.DictReader(file)}
+        figure = next(figure for name, figure in page["figures"].items() if name.endswith("elbow_joint"))
+        table = figure["panels"][0]["tables"][0]
+        numbers = lambda text, code: [value for (value,) in struct.iter_unpack("<" + code, base64.b64decode(text))]
+        times = numbers(page["axes"][table["x"]], "d")
+        measured = numbers(next(one for one in table["series"] if one["label"] == "measured")["values"], "f")
+        there = {round(time, 9): value for time, value in zip(times, measured)}
+        (stop,) = (state["begin"] for state in page["states"] if state["stop"])
+        windows = [(stop - 2, stop + 2)] + [(goal["begin"] - 0.5, goal["end"] + 0.5) for goal in page["goals"]]
+        self.assertEqual(len(windows), 3)
+        for begin, end in windows:
+            samples = [time for time in all_samples if begin <= time <= end]
+            self.assertGreater(len(samples), 1500)
+            for time in samples:
+                self.assertAlmostEqual(there[time], all_samples[time], delta=1e-4)
+        self.assertGreaterEqual(len(page["thinned"]), 2)
+        ordered = sorted(all_samples)
+        for part in page["thinned"]:
+            self.assertGreater(part["samples"], 1)
+            first, last = (bisect.bisect_left(times, part[key]) for key in ("begin", "end"))
+            for at in range(first, last, 2):
+                inside = ordered[bisect.bisect_left(ordered, times[at] - 1e-7):bisect.bisect_right(ordered, times[at + 1] + 1e-7)]
+                values = [all_samples[time] for time in inside]
+                if any(map(math.isnan, values)):
+                    continue  # during the start-up
+                self.assertLessEqual(len(values), part["samples"])
+                self.assertAlmostEqual(min(measured[at:at + 2]), min(values), delta=1e-4)
+                self.assertAlmostEqual(max(measured[at:at + 2]), max(values), delta=1e-4)
+        self.assertIn("A grey bar at the bottom", text)
 
     def test_a_planted_mistake_in_the_page_is_seen(self):
         said, console = answer_of(self.page.replace("</main>", "</main><script>noSuchFunction()</script>"), self.folder)
