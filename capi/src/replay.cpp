@@ -29,16 +29,6 @@ using takt::capi::write_text;
 
 namespace {
 
-[[nodiscard]] SetupResult<std::vector<record::Reader>> open_all(const std::vector<std::string>& files) {
-  std::vector<record::Reader> opened;
-  for (const std::string& file : files) {
-    auto recording = record::Reader::open(file, takt::capi::reader_options());
-    if (!recording) return tl::unexpected<takt::SetupError>(std::move(recording.error()));
-    opened.push_back(std::move(*recording));
-  }
-  return opened;
-}
-
 [[nodiscard]] SetupResult<takt::robot::RobotDescription> load_robot(const std::string& path) {
   auto loaded = takt::drives::load_robot_file(path);
   if (loaded) return *std::move(loaded);
@@ -111,10 +101,9 @@ std::int32_t takt_replay(const char* path, const takt_replay_options* options, t
       if (!robot) return refuse(robot.error(), text, size);
       replaying->robot = *std::move(robot);
     }
-    auto files = open_all(*paths);
-    if (!files) return refuse(files.error(), text, size);
-    for (std::size_t i = 1; i < files->size(); ++i) replaying->further_files.push_back(&(*files)[i]);
-    const auto replayed = app::replay(files->front(), *std::move(replaying));
+    auto recording = record::Reader::open_rotated(*paths, takt::capi::reader_options());
+    if (!recording) return refuse(recording.error(), text, size);
+    const auto replayed = app::replay(*recording, *std::move(replaying));
     if (!replayed) return refuse(replayed.error(), text, size);
     write_text(explain(*replayed), text, size);
     write_struct(result, to_c(*replayed));

@@ -35,7 +35,7 @@ std::string text_of(const std::set<std::string>& topics) {
 SetupResult<record::Reader> PortPlayer::reader() const {
   record::ReaderOptions options;
   if (compression_ != nullptr) options.compressions = {compression_};
-  return record::Reader::open(path_, options);
+  return record::Reader::open_rotated({path_}, options);
 }
 
 SetupResult<std::shared_ptr<PortPlayer>> PortPlayer::open(const std::string& name, const std::string& path,

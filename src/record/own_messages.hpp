@@ -21,6 +21,8 @@ class OwnMessages {
   /// Takes a message. Returns the record that it completes, or nullptr. Errors: bad_message, other_schema,
   /// time_out_of_range, time_not_rising.
   [[nodiscard]] SetupResult<const Record*> take(const MessageSource& source, const FileMessage& message);
+  /// The next message is of another file of the recording, which may number its channels otherwise.
+  void begin_file() { topics_.clear(); }
 
  private:
   /// The contents of a channel.

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "record/recording_messages.hpp"
 #include "takt/record/error.hpp"
 
 namespace takt::record {
@@ -59,7 +60,7 @@ bool RecordingFile::begin_next_file() {
     if (!failure_) failure_ = next.failure_;
     return false;
   }
-  finish({"takt_continues", {{"file", std::filesystem::path(next.path_).filename().string()}}});
+  finish({continues_metadata, {{"file", std::filesystem::path(next.path_).filename().string()}}});
   path_ = next.path_;
   file_ = std::move(next.file_);
   size_ = next.size_;

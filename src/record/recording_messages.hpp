@@ -52,6 +52,7 @@ inline constexpr std::uint16_t first_bus = 8;  ///< then the other buses, then t
 /// The names of the metadata records.
 inline constexpr const char* recording_metadata = "takt";
 inline constexpr const char* totals_metadata = "takt_totals";
+inline constexpr const char* continues_metadata = "takt_continues";  ///< instead of the totals
 /// The entry of a channel's metadata with the schema of its values (shm/schema.hpp).
 inline constexpr const char* channel_schema = "takt_schema";
 

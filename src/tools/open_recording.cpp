@@ -20,7 +20,9 @@ SetupResult<record::Reader> open_recording(const RecordingPlace& place, bool pas
   if (record::Compression* zstd = recording_compression()) options.compressions.push_back(zstd);
   options.topic = place.topic;
   options.pass_over_damage = pass_over_damage;
-  return record::Reader::open(place.path, options);
+  std::vector<std::string> paths{place.path};
+  paths.insert(paths.end(), place.further.begin(), place.further.end());
+  return record::Reader::open_rotated(paths, options);
 }
 
 }  // namespace takt::tools

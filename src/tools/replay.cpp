@@ -65,23 +65,13 @@ class Stepper {
   std::uint64_t next_ = 0;
 };
 
-SetupResult<std::vector<record::Reader>> open_all(const std::vector<std::string>& files) {
-  std::vector<record::Reader> opened;
-  for (const std::string& file : files) {
-    auto recording = open_recording(file, true);
-    if (!recording) return tl::unexpected<SetupError>(std::move(recording.error()));
-    opened.push_back(std::move(*recording));
-  }
-  return opened;
-}
-
 /// What the result does not cover.
-void print_limits_of(const app::ReplayResult& result, const record::Reader& last) {
-  for (const record::LostPart& part : last.lost())
+void print_limits_of(const app::ReplayResult& result, const record::Reader& recording) {
+  for (const record::LostPart& part : recording.lost())
     fmt::print("damaged, and left out: {}\n", part.text(Time{}));
-  if (last.truncated()) {
+  if (recording.truncated()) {
     fmt::print("the recording was cut off\n");
-  } else if (!last.totals() && result.ended_early.empty()) {
+  } else if (!recording.totals() && result.ended_early.empty()) {
     fmt::print("another file continues the recording\n");
   }
   if (result.left_out > 0)
@@ -89,8 +79,10 @@ void print_limits_of(const app::ReplayResult& result, const record::Reader& last
   if (!result.ended_early.empty()) fmt::print("the replay ended early: {}\n", result.ended_early);
 }
 
-int replay_fails(const SetupError& error) {
+int replay_fails(const SetupError& error, const std::vector<record::LostPart>& lost = {}) {
   fmt::print(stderr, "takt replay: {}\n", error.message);
+  for (const record::LostPart& part : lost)
+    fmt::print(stderr, "takt replay: damaged, and left out: {}\n", part.text(Time{}));
   return exit_bad_input;
 }
 
@@ -109,19 +101,18 @@ int run_replay(const ReplayArguments& arguments) {
     options.robot = std::move(*robot);
   }
   if (arguments.step) options.step = Stepper();
-  auto files = open_all(arguments.recordings);
-  if (!files) return replay_fails(files.error());
-  for (std::size_t i = 1; i < files->size(); ++i) options.further_files.push_back(&(*files)[i]);
-  const auto result = app::replay(files->front(), std::move(options));
-  if (!result) return replay_fails(result.error());
-  return print_result(*result, files->back(), arguments.record);
+  auto recording = open_recording(RecordingPlace(arguments.recordings), true);
+  if (!recording) return replay_fails(recording.error());
+  const auto result = app::replay(*recording, std::move(options));
+  if (!result) return replay_fails(result.error(), recording->lost());
+  return print_result(*result, *recording, arguments.record);
 }
 
 }  // namespace
 
-int print_result(const app::ReplayResult& result, const record::Reader& last, const std::string& recording) {
-  if (result.recorded) fmt::print("recorded {} records in {}\n", result.recorded->records, recording);
-  print_limits_of(result, last);
+int print_result(const app::ReplayResult& result, const record::Reader& recording, const std::string& made) {
+  if (result.recorded) fmt::print("recorded {} records in {}\n", result.recorded->records, made);
+  print_limits_of(result, recording);
   if (!result.difference) {
     fmt::print("{} cycles, all commands as recorded, bit for bit\n", result.cycles);
     return exit_ok;
@@ -136,7 +127,7 @@ void add_replay(CLI::App& app) {
   CLI::App* command = app.add_subcommand("replay", "Repeat a recorded run, and compare its commands");
   command
       ->add_option("recording", arguments->recordings,
-                   "A file that takt run --record wrote; of a rotated recording, all files in order")
+                   "A file that takt run --record wrote; of a rotated recording, its first file or several")
       ->required();
   command->add_option("--robot", arguments->robot_file,
                       "Another description of the same joints, for example with other gains");

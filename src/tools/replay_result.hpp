@@ -8,9 +8,9 @@
 
 namespace takt::tools {
 
-/// Prints it, and returns the exit code. `last`: the last file that was replayed. `recording`: the file of
-/// the replay's own recording.
-[[nodiscard]] int print_result(const app::ReplayResult& result, const record::Reader& last,
-                               const std::string& recording);
+/// Prints it, and returns the exit code. `recording`: what was replayed. `made`: the file of the replay's own
+/// recording.
+[[nodiscard]] int print_result(const app::ReplayResult& result, const record::Reader& recording,
+                               const std::string& made);
 
 }  // namespace takt::tools

@@ -3,6 +3,8 @@
 
 #include <cstdio>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "takt/record/error.hpp"
 #include "tools/commands.hpp"
@@ -12,7 +14,7 @@ namespace takt::tools {
 namespace {
 
 struct Arguments {
-  std::string recording;
+  std::vector<std::string> recordings;
   std::string topic;
   std::string directory;
   std::string bode_joint;
@@ -22,13 +24,14 @@ struct Arguments {
 void run(const Arguments& arguments) {
   ReportOptions options{.library = bundled_plots, .bode_joint = arguments.bode_joint};
   if (!arguments.against.empty()) options.against = RecordingPlace(arguments.against, arguments.topic);
-  const auto outcome = make_report({arguments.recording, arguments.topic}, arguments.directory, options);
+  const auto outcome =
+      make_report(RecordingPlace(arguments.recordings, arguments.topic), arguments.directory, options);
   if (!outcome) {
     fmt::print(stderr, "takt report: {}\n", outcome.error().message);
     const bool ours = outcome.error().error == record::Errc::write_failed;
     throw CLI::RuntimeError(ours ? exit_failed : exit_bad_input);
   }
-  fmt::print("{}: {}\n{}/index.html\n", arguments.recording, outcome->sentence, arguments.directory);
+  fmt::print("{}: {}\n{}/index.html\n", arguments.recordings.front(), outcome->sentence, arguments.directory);
   if (!outcome->no_plots.empty()) {
     fmt::print(stderr, "takt report: {}\n", outcome->no_plots);
     throw CLI::RuntimeError(exit_failed);
@@ -42,8 +45,9 @@ void add_report(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("report", "Turn a recording into CSV, summary.json, plots and one HTML page");
   command
-      ->add_option("recording", arguments->recording,
-                   "A file that takt run --record wrote, another MCAP file, or a ROS 1 bag")
+      ->add_option("recording", arguments->recordings,
+                   "A file that takt run --record wrote, and those that continue it; another MCAP file, or a "
+                   "ROS 1 bag")
       ->required();
   command->add_option("--out", arguments->directory, "Folder for the report; created if it does not exist")
       ->required();
@@ -58,6 +62,10 @@ void add_report(CLI::App& app) {
       "in plots/,\n"
       "each figure as SVG and PDF beside the gnuplot script that drew it. Damage in the recording is "
       "reported with its byte.\n"
+      "Of a rotated recording (--rotate-mb, --rotate-after), the first file is enough: the files that "
+      "continue it are read\n"
+      "with it. Several files are read in the order of their times, without any other one. A missing file is "
+      "named.\n"
       "Files of other programs are read if they have joint states: sensor_msgs/msg/JointState of ROS 2 or "
       "ROS 1,\n"
       "or JSON with \"name\", \"position\", \"velocity\" and \"effort\".\n"

@@ -54,9 +54,9 @@ class Replays(unittest.TestCase):
     def changed(self, robot):
         return self.write("changed.json", json.dumps(robot))
 
-    def seconds(self, recording):
+    def seconds(self, *recording):
         """The times of all cycles of a recording."""
-        self.takt("report", recording, "--out", self.path("report"))
+        self.takt("report", *recording, "--out", self.path("report"))
         with open(self.path("report/joints.csv")) as file:
             return [float(row["time_s"]) for row in csv.DictReader(file)]
 
@@ -139,10 +139,23 @@ class PiecesTest(Replays):
         self.assertGreaterEqual(len(files), 3)
         parts = ["run.mcap"] + [f"run.{number}.mcap" for number in range(1, len(files))]
         self.assertEqual(sorted(parts), files)
-        self.takt("replay", *(self.path(part) for part in parts))
-        self.assertIn("another file continues the recording", self.takt("replay", self.path("run.mcap")).stdout)
-        cycles = sum(len(self.seconds(self.path(part))) for part in parts)
-        self.assertEqual(cycles, len(self.seconds(self.record("--overwrite"))))
+        whole = self.takt("replay", *(self.path(part) for part in reversed(parts))).stdout
+        self.assertEqual(whole, self.takt("replay", self.path("run.mcap")).stdout)
+        self.assertIn("another file continues the recording", self.takt("replay", self.path("run.mcap"), self.path("run.1.mcap")).stdout)
+        seconds = self.seconds(self.path("run.mcap"))
+        self.assertEqual(seconds, self.seconds(*(self.path(part) for part in reversed(parts))))
+        rest = len(self.seconds(self.path("run.1.mcap")))
+        self.assertTrue(0 < rest < len(seconds))
+        os.remove(self.path("run.1.mcap"))
+        done = self.takt("report", self.path("run.mcap"), "--out", self.path("report"))
+        self.assertIn("run.mcap: it goes on in run.1.mcap, which is missing; ", done.stdout)
+        with open(self.path("report/summary.json")) as file:
+            self.assertFalse(json.load(file)["recording"]["complete"])
+        lost = self.takt("replay", self.path("run.mcap"), status=2).stderr
+        self.assertRegex(lost, r"the recording lacks .*: cycles 0 to \d+, up to \d+\.\d+ s after the first, give the recorded commands; "
+                               r"from \d+\.\d+ s on nothing can be replayed: .*takt report shows it")
+        self.assertIn("run.1.mcap, which is missing", lost)
+        self.assertEqual(seconds, self.seconds(self.record("--overwrite")))
 
     def test_a_run_is_recorded_in_files_of_some_megabytes_beside_older_ones(self):
         older = self.write("run.1.mcap", "older")
@@ -161,6 +174,9 @@ class PiecesTest(Replays):
         self.assertLessEqual(set(near), set(whole))
         stopped = whole[0] + 3
         self.assertTrue(any(abs(time - stopped) < 0.01 for time in near))
+        refused = self.takt("replay", self.path("run.mcap"), status=2).stderr
+        self.assertRegex(refused, r"the recording lacks cycle 0, and goes on with cycle \d+: nothing of it can be replayed: a replay begins "
+                                  r"with cycle 0, and .*; takt report shows it")
 
 
 class VariablesTest(Replays):

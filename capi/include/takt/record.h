@@ -168,7 +168,7 @@ typedef struct takt_replay_options {
   const char* const* libraries; /* library_count plug-ins with controllers */
   size_t library_count;
   const char* folder;       /* where plug-ins without '/' in their name are searched; NULL: nowhere */
-  const char* const* files; /* file_count further files of a recording that was rotated, in order */
+  const char* const* files; /* file_count further files of a rotated recording; 0: those that follow path */
   size_t file_count;
   const char* recording; /* file of the replay's own recording; NULL: none */
 } takt_replay_options;

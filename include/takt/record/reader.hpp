@@ -63,13 +63,13 @@ struct SampleRecord {
 /// One record. Its spans and texts are valid until the next call of next().
 using Record = std::variant<CycleRecord, GoalEvent, BusRecord, LoopTotals, MarkRecord, SampleRecord>;
 
-/// A part of the file that could not be read. The records before and behind it are there.
+/// A part of the file that could not be read, or a missing file. The records before and behind it are there.
 struct LostPart {
-  SetupError reason;                        ///< with its byte
+  SetupError reason;                        ///< with its byte or its file
   std::uint64_t size = 0;                   ///< bytes of the file
-  std::size_t chunk = 0;                    ///< the number of the chunk, from 1; 0: no chunk
+  std::size_t chunk = 0;                    ///< the number of the chunk in its file, from 1; 0: no chunk
   std::optional<std::uint64_t> messages{};  ///< as the chunk's index tells
-  std::optional<Time> from{};               ///< the chunk's first and last time
+  std::optional<Time> from{};               ///< the chunk's first and last time, or those of the gap
   std::optional<Time> until{};
 
   /// In words, for people. The times count from `start`.
@@ -103,6 +103,11 @@ class Reader {
   /// read_failed, not_a_recording, metadata_too_long, bad_metadata; no_joint_states with the topics that
   /// there are; those of next().
   [[nodiscard]] static SetupResult<Reader> open(const std::string& path, const ReaderOptions& options = {});
+  /// Opens a recording of takt that may be rotated, and reads all its files as one. `paths`: its first file,
+  /// or several files in any order, and no other ones then. A missing file is in lost(), and an error without
+  /// pass_over_damage. Errors: as open(). not_a_recording: several files that are not of one recording.
+  [[nodiscard]] static SetupResult<Reader> open_rotated(const std::vector<std::string>& paths,
+                                                        const ReaderOptions& options = {});
   /// Reads from memory, which must outlive the reader. Errors: as open().
   [[nodiscard]] static SetupResult<Reader> from_bytes(std::span<const std::uint8_t> bytes,
                                                       const ReaderOptions& options = {});
