@@ -313,6 +313,13 @@ SetupResult<void> check_same_robot(const record::Metadata& metadata, const robot
   return {};
 }
 
+/// Of a tape without a difference before.
+tl::unexpected<SetupError> failure_of(const TapeReader& tape) {
+  SetupError error = *tape.failure();
+  if (const std::string rest = tape.rest(); !rest.empty()) error.message += ": " + rest;
+  return tl::unexpected<SetupError>(std::move(error));
+}
+
 }  // namespace
 
 std::string ReplayDifference::text() const {
@@ -338,7 +345,7 @@ SetupResult<ReplayResult> replay(record::Reader& recording, ReplayOptions option
   if (!further) return tl::unexpected<SetupError>(std::move(further.error()));
   TapeReader tape(std::move(files), description, *further);
   if (tape.next() == nullptr) {
-    if (tape.failure()) return tl::unexpected<SetupError>(*tape.failure());
+    if (tape.failure()) return failure_of(tape);
     return fail(Errc::not_replayable, "the recording has no cycles of devices");
   }
   TapeClock clock(tape);
@@ -359,7 +366,7 @@ SetupResult<ReplayResult> replay(record::Reader& recording, ReplayOptions option
   if (!totals) return tl::unexpected<SetupError>(std::move(totals.error()));
   result.recorded = totals->recorded;
   if (!tape.failure()) return result;
-  if (!result.difference) return tl::unexpected<SetupError>(*tape.failure());
+  if (!result.difference) return failure_of(tape);
   result.ended_early = tape.failure()->message;
   return result;
 }

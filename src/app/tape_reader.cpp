@@ -71,7 +71,8 @@ const TapedCycle* TapeReader::next() {
   writes_.pop_front();
   inputs_.pop_front();
   cycles_.pop_front();
-  ++number_;
+  if (number_++ == 0) first_ = cycle.due;
+  last_ = cycle.due;
   return &cycle;
 }
 
@@ -111,6 +112,24 @@ void TapeReader::refuse(std::string why) {
   end();
 }
 
+void TapeReader::refuse_gap(const std::string& what, Time goes_on) {
+  if (!failure_) goes_on_ = goes_on;
+  refuse("the recording lacks " + what);
+}
+
+std::string TapeReader::rest() const {
+  constexpr const char* why = "no recording has the state of the manager and the controllers there";
+  if (!goes_on_) return {};
+  if (number_ == 0)
+    return fmt::format(
+        "nothing of it can be replayed: a replay begins with cycle 0, and {}; takt report shows it", why);
+  return fmt::format(
+      "cycles 0 to {}, up to {:.3f} s after the first, give the recorded commands; from {:.3f} s on nothing "
+      "can "
+      "be replayed: {}; takt report shows it",
+      number_ - 1, to_seconds(last_ - first_), to_seconds(*goes_on_ - first_), why);
+}
+
 /// Reads until all parts of a cycle are there. Returns false at the end of the tape.
 bool TapeReader::has_cycle() {
   const auto ahead = [this] {
@@ -136,13 +155,13 @@ bool TapeReader::is_whole() {
   look(reads_), look(writes_), look(inputs_), look(cycles_);
   const auto lacks = [&](const auto& parts, const char* what) {
     if (!parts.empty() && parts.front().time == first) return false;
-    refuse(fmt::format("the recording lacks the {} of cycle {}", what, number_));
+    refuse_gap(fmt::format("the {} of cycle {}", what, number_), first);
     return true;
   };
   if (lacks(inputs_, "inputs")) return false;
   const TapedInputs& inputs = inputs_.front().value;
   if (inputs.cycle != number_) {
-    refuse(fmt::format("the recording lacks cycle {}, and goes on with cycle {}", number_, inputs.cycle));
+    refuse_gap(fmt::format("cycle {}, and goes on with cycle {}", number_, inputs.cycle), first);
     return false;
   }
   if (lacks(reads_, "readings") || lacks(writes_, "commands") || lacks(cycles_, "times")) return false;

@@ -57,6 +57,9 @@ class TapeReader {
   void refuse(std::string why);
   /// The first error of the file, or not_replayable with what the tape lacks.
   [[nodiscard]] const std::optional<SetupError>& failure() const noexcept { return failure_; }
+  /// After a failure by lost cycles, if all before gave the recorded commands: what cannot be replayed, and
+  /// why. Empty: no cycle is lost.
+  [[nodiscard]] std::string rest() const;
 
  private:
   /// A part of the cycle that was due at `time`.
@@ -78,6 +81,7 @@ class TapeReader {
   [[nodiscard]] bool pull();
   [[nodiscard]] bool has_cycle();
   [[nodiscard]] bool is_whole();
+  void refuse_gap(const std::string& what, Time goes_on);
   [[nodiscard]] bool has_further_values(Time time);
   void take_further_values(TapedCycle& cycle);
   [[nodiscard]] std::optional<std::vector<robot::JointFeedback>> to_readings(
@@ -109,6 +113,9 @@ class TapeReader {
   TapedControllerRequest last_change_;
   std::size_t request_bytes_ = 0;  ///< of requests_ and changes_
   std::uint64_t number_ = 0;       ///< of the next cycle
+  Time first_{};                   ///< due time of the first cycle
+  Time last_{};                    ///< of the one before the next
+  std::optional<Time> goes_on_{};  ///< behind lost cycles
   std::optional<TapedCycle> cycle_;
   bool at_end_ = false;
   std::optional<SetupError> failure_;

@@ -3,14 +3,15 @@
 // give the same commands, bit for bit. Other controllers, or other gains, give a first difference: what would
 // the new controller have done.
 //
-//     auto recording = takt::record::Reader::open("run.mcap");
+//     auto recording = takt::record::Reader::open_rotated({"run.mcap"});
 //     auto result = takt::app::replay(*recording, {});
 //     if (result && result->difference) std::puts(result->difference->text().c_str());
 //
 // The recorded readings do not react to other commands. So a difference is true in its first cycle, and a
 // hint after that.
 //
-// A recording of takt run, or of app::Robot, has all that is needed, from its first cycle on. It lacks values
+// A recording of takt run, or of app::Robot, has all that is needed, from its first cycle on. It has no state
+// of the manager and the controllers in between: nothing behind a gap can be replayed. It lacks values
 // of component ports from outside, and processes that command joints through shared memory. It also lacks
 // calls to robot::Manager and ParameterSet that do not come by Robot::controllers(). A run with these differs
 // from its replay. Component budgets are not enforced.
@@ -37,7 +38,8 @@ struct ReplayOptions {
   double speed = 0;
   /// Stepped: called before each cycle, and may wait. Its answer false ends the replay.
   std::function<bool(Robot& robot, std::uint64_t cycle)> step{};
-  /// The further files of a recording that was rotated, in order. They must outlive the call.
+  /// The further files of a rotated recording, in order, if Reader::open_rotated() did not open them. They
+  /// must outlive the call.
   std::vector<record::Reader*> further_files{};
   /// Another description than the recorded one. It has the same joints and period.
   std::optional<robot::RobotDescription> robot{};
@@ -73,9 +75,10 @@ struct ReplayResult {
 
 /// Replays a recording that was just opened. A recording that was cut off is replayed up to its last whole
 /// cycle. Errors: those of record::Reader and of Robot::create(); not_replayable. Its message names the cycle
-/// or request that the recording lacks, the value that no loop writes, or the joint that is another. It also
-/// names a request to the controllers that is refused now, with the reason, such as a missing plug-in. An
-/// error after the first difference is in ReplayResult::ended_early instead.
+/// or request that the recording lacks, the value that no loop writes, or the joint that is another. It tells
+/// the times before and behind lost cycles. It also names a request to the controllers that is refused now,
+/// with the reason, such as a missing plug-in. An error after the first difference is in
+/// ReplayResult::ended_early instead.
 [[nodiscard]] SetupResult<ReplayResult> replay(record::Reader& recording, ReplayOptions options);
 
 }  // namespace takt::app
