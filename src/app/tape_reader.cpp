@@ -124,9 +124,8 @@ std::string TapeReader::rest() const {
     return fmt::format(
         "nothing of it can be replayed: a replay begins with cycle 0, and {}; takt report shows it", why);
   return fmt::format(
-      "cycles 0 to {}, up to {:.3f} s after the first, give the recorded commands; from {:.3f} s on nothing "
-      "can "
-      "be replayed: {}; takt report shows it",
+      "cycles 0 to {}, up to {:.3f} s after the first, give the recorded commands; "
+      "from {:.3f} s on nothing can be replayed: {}; takt report shows it",
       number_ - 1, to_seconds(last_ - first_), to_seconds(*goes_on_ - first_), why);
 }
 
