@@ -1,5 +1,5 @@
-// The files of a rotated recording, in order: run.mcap, run.1.mcap, ... Each file names the next one at its end.
-// Not real-time safe.
+// The files of a rotated recording, in order: run.mcap, run.1.mcap, ... Each file names the next one at its
+// end. Not real-time safe.
 #pragma once
 
 #include <cstddef>
