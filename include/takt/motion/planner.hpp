@@ -53,7 +53,8 @@ using Plan = tl::expected<std::unique_ptr<Request>, Rejection>;
 /// Plans a trajectory or a move from the robot's present state. Rejections: robot_not_ready, unknown_joint
 /// (also of a tolerance), unknown_group, wrong_size, limit_above_robot, start_mismatch, out_of_domain,
 /// position_limit, velocity_limit, acceleration_limit, jerk_limit, not_at_rest_at_end, joint_already_moving
-/// (no motion fits the moving start), not_in_phase.
+/// (no motion fits the moving start), not_in_phase. A rejection names the joint if it is one joint's. One of
+/// wrong_size begins with the list's place: "/trajectory/points/3/positions: has 5 entries for 6 joints".
 [[nodiscard]] Plan plan(const TrajectoryMessage& message, const robot::RobotDescription& robot,
                         const Snapshot& state);
 [[nodiscard]] Plan plan(const MoveMessage& message, const robot::RobotDescription& robot,
