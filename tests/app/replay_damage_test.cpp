@@ -168,7 +168,11 @@ TEST_CASE("a lost record is named, whichever it is") {
                                .write = lose<std::vector<TapedCommand>>(at),
                                .inputs = lose<TapedInputs>(at),
                                .cycle = lose<record::Cycle>(at)}),
-             fmt::format("the recording lacks cycle {}, and goes on with cycle {}", at, at + 1));
+             fmt::format(
+                 "the recording lacks cycle {0}, and goes on with cycle {1}: cycles 0 to {2}, up to "
+                 "{3:.3f} s after the first, give the recorded commands; from {4:.3f} s on nothing can "
+                 "be replayed: ",
+                 at, at + 1, at - 1, 1e-3 * static_cast<double>(at - 1), 1e-3 * static_cast<double>(at + 1)));
   }
   contains(run.refused_with({.request = lose<std::vector<std::uint8_t>>(2)}),
            "the recording lacks request 3, and goes on with request 4");

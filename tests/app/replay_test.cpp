@@ -323,5 +323,7 @@ TEST_CASE("a recording that cannot be replayed is refused with the reason") {
     REQUIRE_FALSE(refused);
     CHECK(refused.error().error == Errc::not_replayable);
     CHECK(refused.error().message.find("the recording lacks cycle 0") != std::string::npos);
+    CHECK(refused.error().message.find("nothing of it can be replayed: a replay begins with cycle 0") !=
+          std::string::npos);
   }
 }
