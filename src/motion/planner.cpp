@@ -98,8 +98,7 @@ class Waypoints {
     if (!timed_) {
       const trajectory::Waypoints untimed{joints_, {}, positions_, {}, {}};
       auto motion = trajectory::through_within(untimed, through_, task.limits);
-      if (!motion)
-        return reject(task, motion.error(), trajectory::joint_at_fault(untimed, through_, task.limits));
+      if (!motion) return reject(task, motion.error(), trajectory::joint_at_fault(untimed, task.limits));
       return std::move(motion->trajectory);
     }
     // Velocity zero at each waypoint is one choice of "given", and keeps the start's own velocity.

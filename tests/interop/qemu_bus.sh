@@ -84,7 +84,14 @@ tail -n 1 $work/check.log
 takt run $robot $on_bus --record $work/run.mcap >$work/run.log 2>&1 &
 loop=$!
 wait_for "takt run" grep -q 'listening on' $work/run.log
+takt candump "$interface" >$work/takt_frames 2>$work/candump.log &
+watch=$!
 wait_for "takt move" move elbow_joint 1.2
+kill -TERM $watch
+wait $watch || fail "takt candump"
+read_again=$(takt candump $work/takt_frames | wc -l)
+echo "takt candump: $read_again frames"
+[ "$read_again" -gt 100 ] && [ "$read_again" -eq "$(wc -l <$work/takt_frames)" ] || fail "takt candump and its own log differ"
 
 wait_for "the stop by the bus" stops_without_bus
 head -n 1 $work/state.log

@@ -56,21 +56,21 @@ TEST_CASE("a number of one joint's waypoints is that joint's fault, times and si
 TEST_CASE("a limit that allows no motion is its joint's fault") {
   Rows rows;
   std::array<JointLimits, 3> limits{usual, usual, usual};
-  CHECK(joint_at_fault(rows.untimed(), Through::smooth, limits) == Joint());
+  CHECK(joint_at_fault(rows.untimed(), limits) == Joint());
   limits[2].velocity = 0;
   REQUIRE_FALSE(through_within(rows.untimed(), Through::smooth, limits));
-  CHECK(joint_at_fault(rows.untimed(), Through::smooth, limits) == Joint(2));
+  CHECK(joint_at_fault(rows.untimed(), limits) == Joint(2));
   limits[2] = usual;
   limits[0].jerk = nan;
-  CHECK(joint_at_fault(rows.untimed(), Through::smooth, limits) == Joint(0));
+  CHECK(joint_at_fault(rows.untimed(), limits) == Joint(0));
   limits[0] = usual;
   rows.positions[4] = nan;
-  CHECK(joint_at_fault(rows.untimed(), Through::smooth, limits) == Joint(1));
+  CHECK(joint_at_fault(rows.untimed(), limits) == Joint(1));
   rows.positions = {0, 0, 0, 1, 0, 0, 2, 0, 0};  // only a joint without limits moves, and there are no times
   limits[0] = {};
   REQUIRE_FALSE(through_within(rows.untimed(), Through::smooth, limits));
-  CHECK(joint_at_fault(rows.untimed(), Through::smooth, limits) == Joint());
-  CHECK(joint_at_fault(rows.untimed(), Through::smooth, std::span(limits).first(2)) == Joint());
+  CHECK(joint_at_fault(rows.untimed(), limits) == Joint());
+  CHECK(joint_at_fault(rows.untimed(), std::span(limits).first(2)) == Joint());
 }
 
 TEST_CASE("a move names the joint of its state, of its limit, and the one off the line") {
