@@ -4,10 +4,8 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
-
-#include "takt/core/setup_error.hpp"
 
 namespace takt::record {
 
