@@ -187,6 +187,17 @@ End TriggerBlock
   for (std::size_t i = 0; i < lines.size(); ++i) CHECK(written(*lines[i]) == expected[i]);
 }
 
+TEST_CASE("a log of candump stays one, whatever a damaged line of it looks like") {
+  LogReader reader;
+  const auto lines = read_all(reader, "(1.5) can0 123#00\ndate 1 base hex\n// 2\n(1.6) can0 124#00\n");
+  CHECK(reader.format() == LogFormat::candump);
+  REQUIRE(lines.size() == 4);
+  CHECK(lines[0]);
+  CHECK(lines[1].error().line == 2);
+  CHECK(lines[2].error().line == 3);
+  CHECK(lines[3]->frame.id == 0x124);
+}
+
 TEST_CASE("lines CANFD of Vector's logs tell FD frames from classic ones by their flags") {
   const auto read = [](const std::string& line) {
     const std::string text(line);

@@ -11,6 +11,7 @@ import collections, contextlib, faulthandler, functools, json, os, pty, re, sele
 
 import robot_programs
 from motion_client import Client, wait_for_state
+from slcan_adapter import Adapter
 
 TAKT = sys.argv[1]
 SOURCE = sys.argv[2]
@@ -83,32 +84,6 @@ class Tap:
         os.close(self.stop_write)
         self.thread.join()
         for end in (self.boards, self.master, self.slave, self.stop_read):
-            os.close(end)
-
-
-class Adapter:
-    """An slcan adapter on a pseudo terminal. `answer` gives the bytes that it answers to a line."""
-
-    def __init__(self, answer):
-        self.master, self.slave = pty.openpty()
-        tty.setraw(self.slave)
-        self.path = os.ttyname(self.slave)
-        self.answer = answer
-        self.stop_read, self.stop_write = os.pipe()
-        self.thread = threading.Thread(target=self.serve)
-        self.thread.start()
-
-    def serve(self):
-        rest = b""
-        while self.stop_read not in (ready := select.select([self.master, self.stop_read], [], [])[0]):
-            *lines, rest = (rest + os.read(self.master, 4096)).split(b"\r")
-            for line in lines:
-                os.write(self.master, self.answer(line))
-
-    def close(self):
-        os.close(self.stop_write)
-        self.thread.join()
-        for end in (self.master, self.slave, self.stop_read):
             os.close(end)
 
 

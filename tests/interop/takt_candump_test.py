@@ -3,9 +3,10 @@
 
 usage: takt_candump_test.py TAKT SOURCE_FOLDER [unittest arguments]
 """
-import contextlib, json, os, pty, re, select, signal, subprocess, sys, tempfile, threading, time, tty, unittest
+import contextlib, json, os, re, signal, subprocess, sys, tempfile, time, unittest
 
 import robot_programs
+from slcan_adapter import Adapter
 
 try:
     import can
@@ -39,33 +40,11 @@ LOG = """(1795208238.156435) can0 181#983A4102
 """
 
 
-class Adapter:
-    """An slcan adapter on a pseudo terminal that confirms each command. Sends `frames` behind its answer to O."""
-
-    def __init__(self, frames):
-        self.master, self.slave = pty.openpty()
-        tty.setraw(self.slave)
-        self.path = os.ttyname(self.slave)
-        self.frames = frames
-        self.heard = []
-        self.stop_read, self.stop_write = os.pipe()
-        self.thread = threading.Thread(target=self.serve)
-        self.thread.start()
-
-    def serve(self):
-        rest = b""
-        while self.stop_read not in (ready := select.select([self.master, self.stop_read], [], [])[0]):
-            *lines, rest = (rest + os.read(self.master, 4096)).split(b"\r")
-            for line in lines:
-                self.heard.append(line)
-                frames = self.frames if line == b"O" else []
-                os.write(self.master, b"\r".join([b"V1013" if line == b"V" else b"", *frames, b""]))
-
-    def close(self):
-        os.close(self.stop_write)
-        self.thread.join()
-        for end in (self.master, self.slave, self.stop_read):
-            os.close(end)
+def confirms(frames):
+    """The answers of an adapter that confirms each command, and sends these frames once its bus is open."""
+    def answer(line):
+        return b"\r".join([b"V1013" if line == b"V" else b"", *(frames if line == b"O" else []), b""])
+    return answer
 
 
 class TaktCandump(unittest.TestCase):
@@ -96,7 +75,7 @@ class TaktCandump(unittest.TestCase):
             process.communicate(timeout=60)
 
     def adapter(self, *frames):
-        adapter = Adapter(frames)
+        adapter = Adapter(confirms(frames))
         self.addCleanup(adapter.close)
         return adapter
 
@@ -224,7 +203,7 @@ BO_ 291 Brake: 3 A
             process.stdout = None
 
     def test_a_lost_link_ends_it(self):
-        adapter = Adapter([b"t1810"])
+        adapter = Adapter(confirms([b"t1810"]))
         with self.running("slcan:" + adapter.path) as process:
             process.stdout.readline()
             adapter.close()

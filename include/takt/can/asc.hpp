@@ -122,8 +122,8 @@ constexpr Status take_classic_body(TextReader& text, std::uint32_t base, Frame& 
 }
 
 /// What follows the data of a line CANFD: duration, length in bits, and the flags.
-constexpr std::uint32_t flag_remote = 1U << 4, flags_fd = 7U << 12;
-constexpr std::uint32_t flags_behind(TextReader text) noexcept {
+inline constexpr std::uint32_t flag_remote = 1U << 4, flags_fd = 7U << 12;
+[[nodiscard]] constexpr std::uint32_t flags_behind(TextReader text) noexcept {
   for (int i = 0; i < 2; ++i) static_cast<void>(text.take_word());
   return number_of(text.take_word(), 16).value_or(0);
 }

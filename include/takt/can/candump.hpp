@@ -314,8 +314,8 @@ enum class LogFormat : std::uint8_t {
 };
 
 /// Splits text into lines and parses them. The text may arrive in pieces of any size. Empty lines are
-/// skipped. A header of an ASC log in place of a line of candump makes it an ASC log. Of that, lines without
-/// a frame are passed over.
+/// skipped. A header of an ASC log before any line of candump makes it an ASC log. Of that, lines without a
+/// frame are passed over.
 class LogReader {
  public:
   /// Takes text from the front of `text` up to the end of the next line. Without a complete line, it takes
@@ -357,8 +357,9 @@ class LogReader {
  private:
   [[nodiscard]] constexpr std::optional<LineResult<LogEntry>> candump_line(std::string_view line) noexcept {
     const auto entry = parse_line(line);
+    is_candump_ = is_candump_ || entry;
     if (entry) return entry;
-    if (!asc::Parser::is_header(line)) return wrong(entry.error());
+    if (is_candump_ || !asc::Parser::is_header(line)) return wrong(entry.error());
     asc_.emplace();
     return asc_line(line, false);
   }
@@ -382,6 +383,7 @@ class LogReader {
   std::array<char, std::max(max_line, asc::max_line)> letters_{};
   std::size_t size_ = 0;
   std::uint64_t line_ = 0;
+  bool is_candump_ = false;         ///< a line of candump was read
   std::optional<asc::Parser> asc_;  ///< of an ASC log
 };
 

@@ -164,7 +164,9 @@ TEST_CASE("a page has each sample around stops and goals, and the extremes of ea
   REQUIRE(data);
   const auto page = nlohmann::json::parse(live_json(*data));
   const auto all = measured_in(path, 1);
-  const auto [times, values] = curve_in(page, "joint_01_B", 0, 2);
+  const PageCurve curve = curve_in(page, "joint_01_B", 0, 2);
+  const auto& times = curve.times;
+  const auto& values = curve.values;
   REQUIRE(page["figures"]["joint_01_B"]["panels"][0]["tables"][0]["series"][2]["label"] == "measured");
   REQUIRE(all.size() > 8 * JointCurves::default_buckets);
   REQUIRE(std::ranges::is_sorted(times, std::ranges::less_equal{}));
