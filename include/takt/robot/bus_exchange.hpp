@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -38,11 +39,17 @@ class BusExchange {
     joints_.push_back(joints);
     return *slots_.add(priority);
   }
+  /// As above, for a message about one joint.
+  [[nodiscard]] std::size_t add(std::size_t joint, std::uint32_t priority = 0) {
+    JointSet one;
+    one.insert(joint);
+    return add(one, priority);
+  }
   /// Number of slots.
   [[nodiscard]] std::size_t size() const noexcept { return slots_.size(); }
 
   /// Sets the value of a slot that is sent in each cycle; an older value that still waits is replaced. A
-  /// message that cannot be encoded is not sent, so its sender checks it before.
+  /// message that cannot be encoded is not sent, so its sender checks it before. A can::Frame is one, too.
   template <class Message, class... Options>
   void put(std::size_t slot, Time now, const Message& message, Options... options) noexcept {
     slots_.put_with(slot, now + period_, writer(message, options...));
@@ -105,7 +112,12 @@ class BusExchange {
   template <class Message, class... Options>
   [[nodiscard]] static auto writer(const Message& message, Options... options) noexcept {
     return [&message, options...](can::Frame& frame) noexcept {
-      return encode_into(frame, message, options...).has_value();
+      if constexpr (std::is_same_v<Message, can::Frame>) {
+        frame = message;
+        return true;
+      } else {
+        return encode_into(frame, message, options...).has_value();
+      }
     };
   }
 

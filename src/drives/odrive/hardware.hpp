@@ -8,104 +8,95 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
-#include <utility>
-#include <vector>
+#include <string_view>
 
 #include "drives/odrive/frames.hpp"
 #include "drives/odrive/master.hpp"
 #include "drives/odrive/setup.hpp"
-#include "takt/core/setup_error.hpp"
-#include "takt/robot/bus_exchange.hpp"
+#include "takt/drives/bus_masters.hpp"
 #include "takt/robot/description.hpp"
-#include "takt/robot/drive_protocol.hpp"
 #include "takt/robot/error.hpp"
 #include "takt/robot/hardware.hpp"
 
 namespace takt::drives {
 
-/// Joints on buses of another protocol are left untouched.
-template <can::CanBus Bus>
-class OdriveHardware final : public robot::Hardware {
+/// The master of the ODrives on one bus, for BusMasters.
+class OdriveBusMaster {
  public:
-  /// Creates the hardware. `buses`: one for each entry of description.buses, in its order; those of another
-  /// protocol may be null. The buses must outlive the hardware. Allocates. Errors: no_such_bus, bad_address,
-  /// duplicate_address, bad_scale, too_many_joints.
-  [[nodiscard]] static SetupResult<std::unique_ptr<OdriveHardware>> create(
-      const robot::RobotDescription& description, std::span<Bus* const> buses) {
-    using robot::Errc;
-    if (description.joints.size() > max_joints) return fail(Errc::too_many_joints, "at most 64 joints");
-    std::vector<std::vector<Drive>> drives(description.buses.size());
-    for (std::size_t i = 0; i < description.joints.size(); ++i) {
-      const robot::JointDescription& joint = description.joints[i];
-      if (joint.bus >= description.buses.size()) return fail(Errc::no_such_bus, joint.name);
-      if (!speaks(description.buses[joint.bus], "odrive")) continue;
-      if (joint.bus >= buses.size() || buses[joint.bus] == nullptr)
-        return fail(Errc::no_such_bus, joint.name);
-      if (auto added = add(drives[joint.bus], joint, i, patience_of(description)); !added)
-        return fail(added.error(), joint.name);
-    }
-    std::unique_ptr<OdriveHardware> hardware(new OdriveHardware);
-    for (std::size_t i = 0; i < drives.size(); ++i) {
-      if (!drives[i].empty()) hardware->buses_.emplace_back(*buses[i], std::move(drives[i]), description);
-    }
-    return hardware;
-  }
+  static constexpr std::string_view protocol = "odrive";
+  using Options = NoOptions;
 
-  void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override {
-    for (BusState& bus : buses_) {
-      bus.exchange.receive(now, counters_,
-                           [&](const can::Frame& frame, Time time) noexcept { take_in(bus, frame, time); });
-      for (Drive& drive : bus.drives) {
-        drive.master.check_silence();
-        if (drive.joint < feedback.size()) drive.master.report(feedback[drive.joint]);
-      }
+  OdriveBusMaster(const robot::RobotDescription& description, std::size_t /*bus*/, const Options&) noexcept
+      : patience_(patience_of(description)) {}
+
+  /// Errors: bad_address, duplicate_address, bad_scale.
+  [[nodiscard]] Status add(const robot::RobotDescription& description, std::size_t number) {
+    const robot::JointDescription& joint = description.joints[number];
+    if (joint.channel != 0) return takt::fail(robot::Errc::bad_address);
+    const auto setup = odrive_setup(joint);
+    if (!setup) return takt::fail(robot::Errc::bad_scale);
+    return drives_.add(joint.board, {OdriveMaster(*setup, patience_), number});
+  }
+  /// What its drives need of the bus.
+  [[nodiscard]] BusDemand demand() const noexcept {
+    // Of each drive: its estimate, at times another one, the heartbeat, an answer of its start-up.
+    constexpr std::size_t answers = 4;
+    return {answers * drives_.size(), drives_.size()};
+  }
+  /// Adds a slot for each of its frames.
+  template <class Exchange>
+  void open(Exchange& exchange) {
+    for (Drive& drive : drives_) {
+      drive.set_point_slot = exchange.add(drive.joint);
+      drive.request_slot = exchange.add(drive.joint);
     }
   }
 
-  void write(Time now, std::span<const JointCommand> commands) noexcept override {
-    for (BusState& bus : buses_) {
-      const bool takes_orders = bus.exchange.takes_orders();
-      for (Drive& drive : bus.drives) {
-        if (drive.joint >= commands.size()) continue;
-        drive.master.command(commands[drive.joint], references_rejected_);
-        if (takes_orders) {
-          if (const auto order = drive.master.order()) bus.exchange.order(now, 0, Complete{*order});
-        }
-        if (const auto set_point = drive.master.set_point()) {
-          bus.exchange.put(drive.set_point_slot, now, Complete{*set_point});
-        } else {
-          bus.exchange.withdraw(drive.set_point_slot);
-        }
-        bus.exchange.put(drive.request_slot, now,
-                         Complete{odrive_frame::ask<odrive::Estimate>(drive.master.node())});
-      }
-      bus.exchange.flush(now, counters_);
+  /// Takes in a frame that ended on the bus at `time`.
+  [[nodiscard]] Heard hear(const can::Frame& frame, Time time) noexcept {
+    Drive* const drive = frame.extended ? nullptr : drives_.find(odrive_frame::node_of(frame));
+    if (drive == nullptr) return Heard::unexpected;
+    const Status taken = drive->master.heard(frame, time);
+    if (taken) return Heard::understood;
+    return taken.error() == can::Errc::unexpected_id ? Heard::unexpected : Heard::malformed;
+  }
+  /// Gives the joints what their drives said. Once per cycle, after the frames.
+  void report(std::span<robot::JointFeedback> feedback) noexcept {
+    for (Drive& drive : drives_) {
+      drive.master.check_silence();
+      if (drive.joint < feedback.size()) drive.master.report(feedback[drive.joint]);
     }
   }
-
-  [[nodiscard]] robot::HardwareCounters counters() const noexcept override { return counters_; }
-  [[nodiscard]] std::uint64_t starved(std::size_t joint) const noexcept override {
-    std::uint64_t sum = 0;
-    for (const BusState& bus : buses_) sum += bus.exchange.starved(joint);
-    return sum;
-  }
-  [[nodiscard]] std::string identity(std::size_t joint) const override {
-    for (const BusState& bus : buses_) {
-      for (const Drive& drive : bus.drives) {
-        if (drive.joint == joint && drive.master.version()) return odrive_identity(*drive.master.version());
+  /// Puts the frames of a cycle into the exchange.
+  template <class Exchange>
+  void command(Exchange& exchange, Time now, std::span<const JointCommand> commands) noexcept {
+    const bool takes_orders = exchange.takes_orders();
+    for (Drive& drive : drives_) {
+      if (drive.joint >= commands.size()) continue;
+      drive.master.command(commands[drive.joint], rejected_);
+      if (takes_orders) {
+        if (const auto order = drive.master.order()) exchange.order(now, 0, *order);
       }
+      if (const auto set_point = drive.master.set_point()) {
+        exchange.put(drive.set_point_slot, now, *set_point);
+      } else {
+        exchange.withdraw(drive.set_point_slot);
+      }
+      exchange.put(drive.request_slot, now, odrive_frame::ask<odrive::Estimate>(drive.master.node()));
     }
-    return {};
   }
-  /// Number of rejected references: NaN, infinity, or a mode that the drive does not have. They are never
-  /// sent.
-  [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }
+  /// References that were not sent.
+  [[nodiscard]] std::uint64_t rejected() const noexcept { return rejected_; }
+  /// As robot::Hardware::identity().
+  [[nodiscard]] std::string identity(std::size_t joint) const {
+    const Drive* const drive = drives_.of_joint(joint);
+    return drive != nullptr && drive->master.version() ? odrive_identity(*drive->master.version())
+                                                       : std::string();
+  }
 
  private:
   struct Drive {
@@ -114,43 +105,6 @@ class OdriveHardware final : public robot::Hardware {
     std::size_t set_point_slot = 0;
     std::size_t request_slot = 0;
   };
-  struct BusState {
-    /// Answers of each drive in a cycle: its estimate, at times another one, the heartbeat, an answer of its
-    /// start-up.
-    static constexpr std::size_t answers = 4;
-
-    BusState(Bus& bus, std::vector<Drive> its_drives, const robot::RobotDescription& description)
-        : exchange(bus, answers * its_drives.size(), its_drives.size(), description.period,
-                   description.feedback_timeout),
-          drives(std::move(its_drives)) {
-      for (std::size_t i = 0; i < drives.size(); ++i) {
-        Drive& drive = drives[i];
-        index[drive.master.node()] = static_cast<std::uint8_t>(i + 1);
-        JointSet joint;
-        joint.insert(drive.joint);
-        drive.set_point_slot = exchange.add(joint);
-        drive.request_slot = exchange.add(joint);
-      }
-    }
-    [[nodiscard]] Drive* find(std::uint32_t node) noexcept {
-      return node >= index.size() || index[node] == 0 ? nullptr : &drives[index[node] - 1U];
-    }
-
-    robot::BusExchange<Bus> exchange;
-    std::vector<Drive> drives;
-    std::array<std::uint8_t, odrive_frame::last_node + 1> index{};  ///< position in `drives` + 1; 0 = none
-  };
-
-  /// A frame as the exchange takes it.
-  struct Complete {
-    can::Frame frame;
-    friend Status encode_into(can::Frame& out, const Complete& complete) noexcept {
-      out = complete.frame;
-      return {};
-    }
-  };
-
-  OdriveHardware() = default;
 
   static OdrivePatience patience_of(const robot::RobotDescription& description) noexcept {
     constexpr Duration five_heartbeats{500'000'000};
@@ -159,31 +113,13 @@ class OdriveHardware final : public robot::Hardware {
     return {answers, std::max(answers, static_cast<std::uint32_t>(five_heartbeats / period) + 1)};
   }
 
-  static Status add(std::vector<Drive>& drives, const robot::JointDescription& joint, std::size_t number,
-                    const OdrivePatience& patience) {
-    using robot::Errc;
-    if (joint.board > odrive_frame::last_node || joint.channel != 0) return takt::fail(Errc::bad_address);
-    if (std::ranges::any_of(drives, [&](const Drive& other) { return other.master.node() == joint.board; }))
-      return takt::fail(Errc::duplicate_address);
-    const auto setup = odrive_setup(joint);
-    if (!setup) return takt::fail(Errc::bad_scale);
-    drives.push_back(Drive{OdriveMaster(*setup, patience), number, 0, 0});
-    return {};
-  }
-
-  void take_in(BusState& bus, const can::Frame& frame, Time time) noexcept {
-    Drive* const drive = frame.extended ? nullptr : bus.find(odrive_frame::node_of(frame));
-    if (drive == nullptr) {
-      ++counters_.frames_unexpected;
-    } else if (const Status taken = drive->master.heard(frame, time); !taken) {
-      ++(taken.error() == can::Errc::unexpected_id ? counters_.frames_unexpected
-                                                   : counters_.frames_malformed);
-    }
-  }
-
-  std::vector<BusState> buses_;
-  robot::HardwareCounters counters_;
-  std::uint64_t references_rejected_ = 0;
+  OdrivePatience patience_;
+  DrivesByNode<Drive, odrive_frame::last_node> drives_;
+  std::uint64_t rejected_ = 0;
 };
+
+/// The ODrives of a robot.
+template <can::CanBus Bus>
+using OdriveHardware = BusMasters<Bus, OdriveBusMaster>;
 
 }  // namespace takt::drives

@@ -156,8 +156,8 @@ TEST_CASE("faults of the motor come with their emergency, and go by an edge once
     CHECK(robot.feedback[0].fault == c.code);
     CHECK(robot.said(0) == c.said);
     CHECK(robot.feedback[1].drive == DriveState::ready);
-    REQUIRE(robot.hardware->emergencies().size() == 1);
-    CHECK(robot.hardware->emergencies()[0].emergency.node == 1);
+    REQUIRE(robot.hardware->master(0).emergencies().size() == 1);
+    CHECK(robot.hardware->master(0).emergencies()[0].emergency.node == 1);
     robot.clear();
     robot.run(200ms);
     CHECK(robot.feedback[0].drive == DriveState::fault);  // still broken
@@ -202,12 +202,12 @@ TEST_CASE("a drive that refuses its configuration says which part, and is asked 
   robot.run(1s);
   CHECK(robot.feedback[0].drive == DriveState::fault);
   CHECK(robot.said(0) == "it refuses its configuration");
-  const auto* const drive = robot.hardware->drive(0);
+  const auto* const drive = robot.hardware->master(0).drive(0);
   REQUIRE(drive != nullptr);
   REQUIRE(drive->refused() != nullptr);
   CHECK(drive->refused()->object == can::canopen::Address{0x1017, 0});
   CHECK(drive->why_refused() == can::canopen::SdoAbort::wrong_device_state);
-  CHECK(robot.hardware->drive(1) == nullptr);
+  CHECK(robot.hardware->master(0).drive(1) == nullptr);
   robot.world.drives[0].disturb({});
   robot.run(1s);
   CHECK(robot.feedback[0].drive == DriveState::ready);

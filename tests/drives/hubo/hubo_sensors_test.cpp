@@ -26,7 +26,7 @@ struct Rig {
     description.buses.resize(2);
     for (auto& bus : description.buses) bus.protocol = drives::find("hubo");
     description.joints.resize(1);
-    auto made = Master::create(description, pointers, HuboOptions{.dialect = dialect}, sensors);
+    auto made = Master::create(description, pointers, {HuboOptions{.dialect = dialect}, sensors});
     if (made) {
       hardware = std::move(*made);
     } else {
@@ -78,13 +78,13 @@ TEST_CASE(
   frame.stamp = rig.now + rig.description.period / 2;
   rig.buses[1].incoming = {frame, *encode(hubo::Tilt{1, 0, 0, 1})};
   rig.cycle(1);
-  const HuboSensor& foot = *rig.hardware->sensor(1);
+  const HuboSensor& foot = *rig.hardware->master(1).sensor(1);
   CHECK(foot.force().heard);
   CHECK(foot.force().value == force);
   CHECK(foot.force().stamp == frame.stamp);
   CHECK(foot.tilt().value.z == 1);
-  CHECK(!rig.hardware->sensor(3)->inertial().heard);
-  CHECK(rig.hardware->sensor(2) == nullptr);
+  CHECK(!rig.hardware->master(1).sensor(3)->inertial().heard);
+  CHECK(rig.hardware->master(1).sensor(2) == nullptr);
 
   can::Frame cut = *encode(hubo::ForceTorque{1, 9, 9, 9});
   cut.length = 5;
@@ -94,7 +94,7 @@ TEST_CASE(
                            *encode(hubo::Inertial{3, 0, 0, 0, 0})};
   rig.cycle(1);
   CHECK(foot.force().value == force);
-  CHECK(rig.hardware->sensor(3)->inertial().heard);
+  CHECK(rig.hardware->master(1).sensor(3)->inertial().heard);
   CHECK(rig.hardware->counters().frames_malformed == 1);
   CHECK(rig.hardware->counters().frames_unexpected == 2);  // a different identifier, and an unknown sensor
 }
