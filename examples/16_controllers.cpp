@@ -1,8 +1,9 @@
-// The ready-made controllers, each on one simulated joint with an ODrive, in virtual time. Mobile bases are
-// in 13_mobile_base, trajectories in 01_hello_motion.
+// The ready-made controllers, and one that works beside the cycle, each on one simulated joint with an
+// ODrive, in virtual time. Mobile bases are in 13_mobile_base, trajectories in 01_hello_motion.
 //
-// Prints a block of numbers for each controller, with a title; 16_controllers.gp draws them. The first
-// column is the time in s, or for the sine sweep the frequency in Hz. Exit code: 0 if all went as expected.
+// Prints a block of numbers for each controller, with a title; 16_controllers.gp draws the first nine. The
+// first column is the time in s, or for the sine sweep the frequency in Hz. Exit code: 0 if all went as
+// expected.
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "takt/component/connection.hpp"
+#include "takt/component/execution_context.hpp"
 #include "takt/controllers/admittance.hpp"
 #include "takt/controllers/bode.hpp"
 #include "takt/controllers/chained_filter.hpp"
@@ -24,6 +26,8 @@
 #include "takt/controllers/pid.hpp"
 #include "takt/controllers/sine_sweep.hpp"
 #include "takt/drives/registry.hpp"
+#include "takt/robot/async_controller.hpp"
+#include "takt/robot/error.hpp"
 #include "takt/robot/manager.hpp"
 #include "takt/sim/simulated_hardware.hpp"
 
@@ -317,6 +321,57 @@ bool sine_sweep() {
   return std::abs(bode->front().gain) < 1 && bode->back().gain < bode->front().gain;
 }
 
+struct Seen {
+  double position = 0, velocity = 0;
+};
+struct Wanted {
+  double effort = 0;
+};
+/// Holds the joint near 0.3 rad by work that takes longer than a cycle: its worker runs in another context.
+struct SlowController final : robot::AsyncController<Seen, Wanted> {
+  static constexpr component::ComponentMetadata about{.type = "SlowController",
+                                                      .version = "1.0.0",
+                                                      .vendor = "you",
+                                                      .category = "example",
+                                                      .description = "Works beside the cycle."};
+  SlowController() : AsyncController(about, "slow", 100) {}
+  SetupResult<void> on_configure(robot::Resources& resources) override {
+    auto claimed = resources.claim_joint("joint", CommandMode::effort);
+    if (!claimed) return tl::unexpected<SetupError>(claimed.error());
+    joint_ = *claimed;
+    return {};
+  }
+  void gather(Seen& seen) noexcept override {
+    seen = {joint_->feedback().position, joint_->feedback().velocity};
+  }
+  void compute(const Seen& seen, Wanted& wanted) noexcept override {
+    wanted.effort = 10 * (0.3 - seen.position) - 2 * seen.velocity;
+  }
+  void apply(const Wanted& wanted) noexcept override { joint_->set_effort(wanted.effort); }
+
+ private:
+  robot::Joint* joint_ = nullptr;
+};
+
+/// The worker runs in each tenth cycle. At 2 s it hangs, and 100 cycles later its controller ends.
+bool async_controller() {
+  component::ExecutionContext beside;
+  auto controller = std::make_shared<SlowController>();
+  Bench bench("AsyncController", controller, {});
+  if (!beside.add(controller->worker()) || !beside.activate(controller->worker())) return false;
+  int cycles = 0;
+  double before = 0;
+  bench.run(
+      4,
+      [&](double t) {
+        if (++cycles % 10 == 0 && t < 2) (void)beside.run_cycle(bench.now, std::chrono::milliseconds(20));
+        if (t < 2) before = bench.joint().feedback().position;
+      },
+      [&](double t) { std::printf("%.3f %.4f\n", t, bench.joint().feedback().position); });
+  return bench.good && std::abs(before - 0.3) < 0.03 && controller->error() == robot::Errc::result_late &&
+         std::abs(bench.joint().feedback().velocity) < 0.01;
+}
+
 }  // namespace
 
 int main() {
@@ -328,7 +383,8 @@ int main() {
                                                        {"chained_filter", chained_filter},
                                                        {"force_torque", force_torque},
                                                        {"gpio", gpio},
-                                                       {"sine_sweep", sine_sweep}};
+                                                       {"sine_sweep", sine_sweep},
+                                                       {"async_controller", async_controller}};
   bool all = true;
   for (const auto& [name, scene] : scenes) {
     const bool good = scene();

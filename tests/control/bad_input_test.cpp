@@ -12,7 +12,6 @@
 #include "takt/control/low_pass.hpp"
 #include "takt/control/pid.hpp"
 #include "takt/control/rate_limiter.hpp"
-#include "takt/control/ros_limits.hpp"
 #include "takt/control/setpoint_follower.hpp"
 
 using namespace takt;
@@ -93,14 +92,6 @@ TEST_CASE_TEMPLATE("a bad period or NaN changes nothing", Scalar, double, float)
   both("dataspeed", *BasicPid<Scalar, conventions::dataspeed>::make(gains), step);
   both("pid that follows", *BasicPid<Scalar>::make(gains),
        [](auto& o, Scalar r, Scalar y, Scalar h) { return o.follow(Scalar(0.5), r, y, h); });
-
-  const auto position = [](auto& o, Scalar r, Scalar y, Scalar h) { return o.position(r, {y, 0}, h); };
-  const auto velocity = [](auto& o, Scalar r, Scalar y, Scalar h) { return o.velocity(r, {0, y}, h); };
-  const BasicSoftLimits<Scalar> soft{Scalar(-0.8), Scalar(0.8), 4, 10};
-  both("ros1 position", *BasicRosLimits<Scalar, RosConvention::ros1>::make(limits<Scalar>(), soft), position);
-  both("ros2 position", *BasicRosLimits<Scalar, RosConvention::ros2>::make(limits<Scalar>(), soft), position);
-  both("ros1 velocity", *BasicRosLimits<Scalar, RosConvention::ros1>::make(limits<Scalar>(), soft), velocity);
-  both("ros2 velocity", *BasicRosLimits<Scalar, RosConvention::ros2>::make(limits<Scalar>(), soft), velocity);
 
   typename BasicLimitedProxy<Scalar>::Configuration c;
   c.limits = limits<Scalar>();

@@ -12,7 +12,6 @@
 #include "takt/control/joint_limiter.hpp"
 #include "takt/control/limited_proxy.hpp"
 #include "takt/control/rate_limiter.hpp"
-#include "takt/control/ros_limits.hpp"
 #include "takt/control/setpoint_follower.hpp"
 
 using namespace takt;
@@ -238,71 +237,6 @@ TEST_CASE_TEMPLATE("a value keeps all rate limits, for any target", Scalar, doub
     EXPECT(limiter.value() == target);
     EXPECT(turns <= 1);
     for (int k = 0; k < 5; ++k) EXPECT(limiter.step(target, period).value == target);
-  }
-}
-
-TEST_CASE_TEMPLATE("the limits of ROS keep their ranges for any command and measurement", Scalar, double,
-                   float) {
-  auto random = test::generator(105);
-  for (std::size_t i = 0; i < test::count(1000); ++i) {
-    CAPTURE(i);
-    BasicJointLimits<Scalar> l;
-    l.position_min = -any<Scalar>(random, 0.5, 2);
-    l.position_max = any<Scalar>(random, 0.5, 2);
-    l.velocity = any<Scalar>(random, 0.1, 4);
-    l.acceleration = any<Scalar>(random, 0.5, 20);
-    l.effort = any<Scalar>(random, 1, 20);
-    const Scalar period = any_magnitude<Scalar>(random, 1e-3, 0.1);
-    std::optional<BasicSoftLimits<Scalar>> soft;
-    if (i % 2 == 0) {
-      soft = {Scalar(0.9) * l.position_min, Scalar(0.9) * l.position_max,
-              std::min(any<Scalar>(random, 1, 50), 1 / period), any<Scalar>(random, 0, 50)};
-    }
-    const Scalar low = soft ? soft->position_min : l.position_min;
-    const Scalar high = soft ? soft->position_max : l.position_max;
-    test::Adversary<Scalar> commands(random, 4);
-    test::Adversary<Scalar> places(random, 2.1);
-    test::Adversary<Scalar> speeds(random, 5);
-
-    const auto check = [&](auto ros1, auto ros2) {
-      // One for each kind of command.
-      auto ros1_velocity = ros1;
-      auto ros2_velocity = ros2;
-      const BasicMotionState<Scalar> start{
-          any<Scalar>(random, static_cast<double>(low), static_cast<double>(high)), 0, 0};
-      Scalar last1 = start.position, last2 = start.position;
-      for (int k = 0; k < 20; ++k) {
-        const Scalar command = commands.next();
-        const auto seen = k == 0 ? start : BasicMotionState<Scalar>{places.next(), speeds.next(), 0};
-        const bool finite =
-            std::isfinite(command) && std::isfinite(seen.position) && std::isfinite(seen.velocity);
-        const auto one = ros1.position(command, seen, period);
-        const auto two = ros2.position(command, seen, period);
-        EXPECT(one.ok() == finite);
-        if (!finite) EXPECT(two.error == Errc::not_finite);
-        EXPECT((std::isfinite(one.value) && std::isfinite(two.value)));
-        if (k == 0 && !finite) break;  // there is no last command to hold yet
-        if (!one.ok()) EXPECT(one.value == last1);
-        if (!two.ok()) EXPECT(two.value == last2);
-        for (const auto& [now, last] : {std::pair(one.value, last1), std::pair(two.value, last2)}) {
-          EXPECT(now >= low - slack(low));
-          EXPECT(now <= high + slack(high));
-          EXPECT(std::abs(now - last) <= l.velocity * period + slack(now));
-        }
-        last1 = one.value;
-        last2 = two.value;
-        const auto slow = ros1_velocity.velocity(command, seen, period);
-        if (slow.ok())
-          EXPECT(std::abs(slow.value) <= std::max(l.velocity, std::abs(seen.velocity)) + slack(l.velocity));
-        const auto speed = ros2_velocity.velocity(command, seen, period);
-        EXPECT(std::isfinite(speed.value));
-        EXPECT(ros1.effort(command, seen).ok() == finite);
-        EXPECT(std::abs(ros1.effort(command, seen).value) <= l.effort);
-        EXPECT(std::abs(ros2.effort(command, seen).value) <= l.effort);
-      }
-    };
-    check(BasicRosLimits<Scalar, RosConvention::ros1>::make(l, soft).value(),
-          BasicRosLimits<Scalar, RosConvention::ros2>::make(l, soft).value());
   }
 }
 

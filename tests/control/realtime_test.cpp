@@ -16,7 +16,6 @@
 #include "takt/control/pid.hpp"
 #include "takt/control/pid_bank.hpp"
 #include "takt/control/rate_limiter.hpp"
-#include "takt/control/ros_limits.hpp"
 #include "takt/control/setpoint_follower.hpp"
 #include "takt/control/transmission.hpp"
 
@@ -114,8 +113,6 @@ TEST_CASE("limiters, proxies and followers keep the rules of the loop") {
   test::RtGuard guard;
   auto rate = *RateLimiter::make({-2, 2, 1, 2, 1, 2, 10});
   auto joint = *JointLimiter::make(limits());
-  auto ros1 = *Ros1Limits::make(limits(), SoftLimits{-0.8, 0.8, 4, 10});
-  auto ros2 = *Ros2Limits::make(limits(), SoftLimits{-0.8, 0.8, 4, 10});
   LimitedProxy::Configuration c;
   c.limits = limits();
   c.bandwidth = 30;
@@ -132,18 +129,10 @@ TEST_CASE("limiters, proxies and followers keep the rules of the loop") {
     ok = ok && joint.toward_velocity(command, 0.001).ok() == good;
     ok = ok && joint.follow({command, 1, 0}, 0.001).ok() == good;
     ok = ok && joint.effort(command, measured).ok() == good;
-    ok = ok && ros1.position(command, measured, 0.001).ok() == good;
-    ok = ok && ros1.velocity(command, measured, 0.001).ok() == good;
-    ok = ok && ros1.effort(command, measured).ok() == good;
-    ok = ok && ros2.position(command, measured, 0.001).ok() == good;
-    ok = ok && ros2.velocity(command, measured, 0.001).ok() == good;
-    ok = ok && ros2.effort(command, measured).ok() == good;
     ok = ok && proxy.step({command, 0, 0}, measured, 0.001).ok() == good;
     ok = ok && follower.step({command, 0}, limits(), 0.001).acceleration <= 10.001;
     if (k == 500) {
       rate.reset(1);
-      ros1.reset();
-      ros2.reset();
       proxy.reset();
       ok = ok && joint.reset({0.5, 1, 0});
     }

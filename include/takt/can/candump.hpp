@@ -20,8 +20,7 @@
 // The class LogReader also reads Vector's ASC logs, by their header (can/asc.hpp). Not read: CAN XL, the
 // dates of candump -tA, and the lines of text of candump -e.
 //
-// The codec and the reader are real-time safe. The header can/candump_file.hpp reads files, can/replay.hpp
-// sends them.
+// The codec and the reader are real-time safe. The header can/candump_file.hpp reads files.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // A CAN bus in memory, exact to the bit. Waiting frames win the bus by their identifiers. A frame occupies
 // the bus for the time of its stuffed bits at the chosen bit rates, and reaches all other nodes at its end.
-// Time passes only by step() and advance(), so a run is the same on every machine; sim/clocked_can_port.hpp
-// connects a clock. No allocation after the nodes are connected; all else is real-time safe.
+// Time passes only by step() and advance(), so a run is the same on every machine. No allocation after the
+// nodes are connected; all else is real-time safe.
 //
 // Its nodes fail as controllers do (can/fault_confinement.hpp):
 //
