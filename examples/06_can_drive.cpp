@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <string>
 
+#include "takt/app/devices.hpp"
 #include "takt/core/manual_clock.hpp"
 #include "takt/drives/cia402/cia402_drive.hpp"
 #include "takt/drives/cia402/cia402_hardware.hpp"
@@ -24,7 +25,6 @@
 #include "takt/robot/bus_plan.hpp"
 #include "takt/robot/drive_fault.hpp"
 #include "takt/rt/periodic_loop.hpp"
-#include "takt/sim/simulated_hardware.hpp"
 #include "takt/trajectory/point_to_point.hpp"
 
 using namespace takt;
@@ -152,7 +152,7 @@ void complain(const SetupError& error) { std::fprintf(stderr, "%s\n", error.mess
 int main(int argc, char** argv) {
   const robot::RobotDescription robot = one_joint();
   if (argc < 2) {
-    auto simulated = sim::SimulatedHardware::create(robot);
+    auto simulated = app::Devices::create(robot, {.simulate = true});
     if (!simulated) return complain(simulated.error()), 1;
     ManualClock clock;
     return move(robot, **simulated, clock) ? 0 : 1;

@@ -10,10 +10,10 @@
 #include <string>
 #include <utility>
 
+#include "takt/app/devices.hpp"
 #include "takt/core/manual_clock.hpp"
 #include "takt/drives/registry.hpp"
 #include "takt/robot/manager.hpp"
-#include "takt/sim/simulated_hardware.hpp"
 
 using namespace takt;
 
@@ -57,7 +57,7 @@ class Spring final : public robot::Controller {
 int main(int argc, char** argv) {
   const auto robot = drives::load_robot_file(argc > 1 ? argv[1] : "examples/robots/mit_arm3.json");
   if (!robot) return std::puts(to_string(robot.error().front()).c_str()), 1;
-  auto hardware = sim::SimulatedHardware::create(*robot);  // a real robot: app::Devices
+  auto hardware = app::Devices::create(*robot, {.simulate = true});  // a real robot: without .simulate
   if (!hardware) return std::puts(hardware.error().message.c_str()), 1;
 
   robot::DriveDevice drives("drives", **hardware);

@@ -17,9 +17,9 @@
 #include <string>
 #include <utility>
 
+#include "takt/app/devices.hpp"
 #include "takt/drives/registry.hpp"
 #include "takt/robot/manager.hpp"
-#include "takt/sim/simulated_hardware.hpp"
 
 using namespace takt;
 using namespace std::chrono_literals;
@@ -157,7 +157,7 @@ class Arm {
 int main(int argc, char** argv) {
   const auto robot = drives::load_robot_file(argc > 1 ? argv[1] : "examples/robots/mit_arm3.json");
   if (!robot) return std::puts(to_string(robot.error().front()).c_str()), 1;
-  auto hardware = sim::SimulatedHardware::create(*robot);  // a real robot: app::Devices
+  auto hardware = app::Devices::create(*robot, {.simulate = true});  // a real robot: without .simulate
   if (!hardware) return std::puts(hardware.error().message.c_str()), 1;
   Arm arm(*robot, **hardware);
   bool as_said = arm.good();

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "takt/app/devices.hpp"
 #include "takt/component/connection.hpp"
 #include "takt/controllers/differential_drive.hpp"
 #include "takt/drives/registry.hpp"
 #include "takt/robot/manager.hpp"
-#include "takt/sim/simulated_hardware.hpp"
 
 using namespace takt;
 
@@ -57,7 +57,7 @@ mobile::Twist wanted(double t) {
 int main() {
   const auto robot = drives::load_robot(description);
   if (!robot) return std::puts(to_string(robot.error().front()).c_str()), 1;
-  auto hardware = sim::SimulatedHardware::create(*robot);  // a real robot: app::Devices
+  auto hardware = app::Devices::create(*robot, {.simulate = true});  // a real robot: without .simulate
   if (!hardware) return std::puts(hardware.error().message.c_str()), 1;
 
   auto base = std::make_shared<controllers::DifferentialDriveController>("base");

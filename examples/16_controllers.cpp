@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "takt/app/devices.hpp"
 #include "takt/component/connection.hpp"
 #include "takt/component/execution_context.hpp"
 #include "takt/controllers/admittance.hpp"
@@ -29,7 +30,6 @@
 #include "takt/robot/async_controller.hpp"
 #include "takt/robot/error.hpp"
 #include "takt/robot/manager.hpp"
-#include "takt/sim/simulated_hardware.hpp"
 
 using namespace takt;
 
@@ -81,7 +81,7 @@ class Bench {
 
   Bench(const char* title, std::shared_ptr<robot::Controller> controller, const Settings& settings)
       : robot_(drives::load_robot(description).value()),
-        hardware_(std::move(*sim::SimulatedHardware::create(robot_))),
+        hardware_(std::move(*app::Devices::create(robot_, {.simulate = true}))),
         drives_("drives", *hardware_),
         manager_(robot_) {
     std::printf("\n\n\"%s\"\n", title);
@@ -115,7 +115,7 @@ class Bench {
     if (made) connections_.push_back(std::move(*made));
   }
   [[nodiscard]] const robot::Joint& joint() const { return manager_.joints()[0]; }
-  [[nodiscard]] sim::RobotSimulation& simulation() { return hardware_->simulation(); }
+  [[nodiscard]] sim::RobotSimulation& simulation() { return *hardware_->simulation(); }
   [[nodiscard]] double seconds() const { return to_seconds(now - start_); }
 
   bool good = false;
@@ -132,7 +132,7 @@ class Bench {
   }
 
   robot::RobotDescription robot_;
-  std::unique_ptr<sim::SimulatedHardware> hardware_;
+  std::unique_ptr<app::Devices> hardware_;
   robot::DriveDevice drives_;
   robot::Manager manager_;
   Time start_{};

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "support/source_dir.hpp"
+#include "takt/app/devices.hpp"
 #include "takt/drives/registry.hpp"
-#include "takt/sim/simulated_hardware.hpp"
 
 using namespace takt;
 using namespace std::chrono_literals;
@@ -21,7 +21,7 @@ struct Robot {
       : description(
             drives::load_robot_file(std::string(TAKT_SOURCE_DIR) + "/examples/robots/" + name + ".json")
                 .value()),
-        hardware(sim::SimulatedHardware::create(description).value()),
+        hardware(app::Devices::create(description, {.simulate = true}).value()),
         feedback(description.joints.size()),
         commands(description.joints.size()) {}
 
@@ -34,7 +34,7 @@ struct Robot {
   }
 
   robot::RobotDescription description;
-  std::unique_ptr<sim::SimulatedHardware> hardware;
+  std::unique_ptr<app::Devices> hardware;
   std::vector<robot::JointFeedback> feedback;
   std::vector<JointCommand> commands;
   Time now{};
@@ -89,7 +89,7 @@ TEST_CASE("a drive that does not answer has no identity, and the others have the
   for (const char* const name : {"odrive_arm", "mhubo"}) {
     CAPTURE(name);
     Robot robot(name);
-    robot.hardware->simulation().inject(0, sim::JointFault::silent);
+    robot.hardware->simulation()->inject(0, sim::JointFault::silent);
     robot.hardware->ask_identity();
     robot.run(1s);
     CHECK(robot.hardware->identity(0).empty());

@@ -11,11 +11,11 @@
 
 #include "support/rt_guard.hpp"
 #include "support/source_dir.hpp"
+#include "takt/app/devices.hpp"
 #include "takt/core/manual_clock.hpp"
 #include "takt/drives/registry.hpp"
 #include "takt/platform/hybrid_clock.hpp"
 #include "takt/platform/steady_clock.hpp"
-#include "takt/sim/simulated_hardware.hpp"
 #include "takt/trajectory/through.hpp"
 
 using namespace takt;
@@ -156,7 +156,7 @@ TEST_CASE("in virtual time a simulated robot starts, moves as told, and shuts do
   for (const robot::RobotDescription& robot : {load("mhubo"), load("arm6"), arm_on_cia402()}) {
     CAPTURE(robot.buses[0].name);
     ManualClock clock;
-    auto hardware = sim::SimulatedHardware::create(robot, clock.now());
+    auto hardware = app::Devices::create(robot, {.simulate = true, .start = clock.now()});
     REQUIRE(hardware.has_value());
     Channels channels;
     auto goal = there_and_back(robot, 0.5, 2.0);
@@ -175,7 +175,7 @@ TEST_CASE("in virtual time a simulated robot starts, moves as told, and shuts do
     CHECK(script.events[1].state == GoalState::succeeded);
     CHECK(script.worst_error < 0.02);
     for (std::size_t i = 0; i < robot.joints.size(); ++i) {
-      CHECK((*hardware)->simulation().position(i) ==
+      CHECK((*hardware)->simulation()->position(i) ==
             doctest::Approx(robot.joints[i].plant.start).epsilon(0.01));
     }
     const robot::HardwareCounters counters = (*hardware)->counters();
@@ -191,7 +191,7 @@ namespace {
 /// moves again.
 void break_and_mend(const robot::RobotDescription& robot, sim::JointFault fault, Errc reason) {
   ManualClock clock;
-  auto hardware = sim::SimulatedHardware::create(robot, clock.now());
+  auto hardware = app::Devices::create(robot, {.simulate = true, .start = clock.now()});
   REQUIRE(hardware.has_value());
   Channels channels;
   auto goal = there_and_back(robot, 0.5, 2.0);
@@ -201,11 +201,11 @@ void break_and_mend(const robot::RobotDescription& robot, sim::JointFault fault,
   /// Breaks the second joint one second into the motion and repairs it two seconds later.
   class Saboteur final : public robot::Hardware {
    public:
-    Saboteur(sim::SimulatedHardware& inner, sim::JointFault fault) : inner_(&inner), fault_(fault) {}
+    Saboteur(app::Devices& inner, sim::JointFault fault) : inner_(&inner), fault_(fault) {}
     void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override {
       ++cycle_;
-      if (cycle_ == 2000) inner_->simulation().inject(1, fault_);
-      if (cycle_ == 4000) inner_->simulation().inject(1, sim::JointFault::none);
+      if (cycle_ == 2000) inner_->simulation()->inject(1, fault_);
+      if (cycle_ == 4000) inner_->simulation()->inject(1, sim::JointFault::none);
       inner_->read(now, feedback);
     }
     void write(Time now, std::span<const JointCommand> commands) noexcept override {
@@ -214,7 +214,7 @@ void break_and_mend(const robot::RobotDescription& robot, sim::JointFault fault,
     robot::HardwareCounters counters() const noexcept override { return inner_->counters(); }
 
    private:
-    sim::SimulatedHardware* inner_;
+    app::Devices* inner_;
     sim::JointFault fault_;
     int cycle_ = 0;
   } saboteur(**hardware, fault);
@@ -256,7 +256,7 @@ class LateLoop {
     robot_.overrun = policy;
     const Duration delay = periods * robot_.period + robot_.period / 4;
     clock_.delay = oversleeps ? delay : Duration(0);
-    auto simulated = sim::SimulatedHardware::create(robot_, clock_.now());
+    auto simulated = app::Devices::create(robot_, {.simulate = true, .start = clock_.now()});
     REQUIRE(simulated.has_value());
     Dawdler hardware(**simulated, clock_, oversleeps ? Duration(0) : delay);
     auto goal = there_and_back(robot_, 0.5, 1.0);
@@ -359,7 +359,7 @@ TEST_CASE("a full run of the loop allocates nothing, takes no lock and makes no 
     CAPTURE(name);
     robot::RobotDescription robot = load(name);
     robot.overrun_limit = 1'000'000;  // the machine may pause
-    auto hardware = sim::SimulatedHardware::create(robot, clock.now());
+    auto hardware = app::Devices::create(robot, {.simulate = true, .start = clock.now()});
     REQUIRE(hardware.has_value());
     Channels channels;
     auto goal = there_and_back(robot, 0.1, 0.4);

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "support/source_dir.hpp"
+#include "takt/app/devices.hpp"
 #include "takt/core/manual_clock.hpp"
 #include "takt/drives/registry.hpp"
 #include "takt/motion/loop.hpp"
-#include "takt/sim/simulated_hardware.hpp"
 
 using namespace takt;
 using namespace takt::motion;
@@ -103,7 +103,7 @@ struct Outcome {
 /// Runs a robot until it stops, or for 9 s. The second joint falls silent after 2 s if asked.
 Outcome run(const robot::RobotDescription& robot, Away where, Duration pause, bool falls_silent = false) {
   PausingClock clock(where, pause);
-  auto simulated = sim::SimulatedHardware::create(robot, clock.now());
+  auto simulated = app::Devices::create(robot, {.simulate = true, .start = clock.now()});
   REQUIRE(simulated.has_value());
   PausingHardware hardware(**simulated, clock);
   Channels channels;
@@ -132,7 +132,7 @@ Outcome run(const robot::RobotDescription& robot, Away where, Duration pause, bo
     sim::RobotSimulation* simulation_;
     bool falls_silent_;
     bool loop_over_ = false;
-  } watch((*simulated)->simulation(), falls_silent);
+  } watch(*(*simulated)->simulation(), falls_silent);
 
   Loop<PausingClock> loop(clock, robot, hardware, channels, watch);
   watch.loop = &loop;

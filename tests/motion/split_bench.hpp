@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "motion/wire_support.hpp"
+#include "takt/app/devices.hpp"
 #include "takt/core/manual_clock.hpp"
 #include "takt/motion/loop.hpp"
 #include "takt/motion/remote_loop.hpp"
 #include "takt/motion/request_gateway.hpp"
 #include "takt/motion/server.hpp"
-#include "takt/sim/simulated_hardware.hpp"
 
 namespace takt::test {
 
@@ -44,7 +44,7 @@ class SplitBench final : public motion::LoopObserver {
   SplitBench(robot::RobotDescription description, Form form, motion::ServerOptions options = {})
       : robot(std::move(description)),
         form_(form),
-        hardware_(std::move(sim::SimulatedHardware::create(robot, clock.now()).value())),
+        hardware_(std::move(app::Devices::create(robot, {.simulate = true, .start = clock.now()}).value())),
         gateway(robot, beside_loop),
         remote(robot, beside_server),
         loop(clock, robot, *hardware_, beside_loop, *this) {
@@ -105,7 +105,7 @@ class SplitBench final : public motion::LoopObserver {
   ManualClock clock;
 
  private:
-  std::unique_ptr<sim::SimulatedHardware> hardware_;
+  std::unique_ptr<app::Devices> hardware_;
 
  public:
   motion::Channels beside_loop;

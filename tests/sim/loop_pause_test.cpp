@@ -11,8 +11,8 @@
 #include "sim/paused_robot.hpp"
 #include "sim/simulated_host.hpp"
 #include "support/random.hpp"
+#include "takt/app/devices.hpp"
 #include "takt/drives/registry.hpp"
-#include "takt/sim/simulated_hardware.hpp"
 
 using namespace takt;
 using namespace std::chrono_literals;
@@ -25,7 +25,7 @@ namespace {
 class Simulated {
  public:
   explicit Simulated(const robot::RobotDescription& description)
-      : hardware_(std::move(sim::SimulatedHardware::create(description).value())),
+      : hardware_(std::move(app::Devices::create(description, {.simulate = true}).value())),
         velocities_(description.joints.size()),
         limits_(limits_of(description)),
         robot(description, *hardware_, [this](Time time) { look(time); }) {}
@@ -37,15 +37,15 @@ class Simulated {
     double largest = 0;
     for (std::size_t i = 0; i < velocities_.size(); ++i)
       largest =
-          std::max(largest, std::abs(robot.reference(i).position - hardware_->simulation().position(i)));
+          std::max(largest, std::abs(robot.reference(i).position - hardware_->simulation()->position(i)));
     return largest;
   }
 
  private:
   void look(Time time) {
-    hardware_->simulation().advance(time);
+    hardware_->simulation()->advance(time);
     for (std::size_t i = 0; i < velocities_.size(); ++i) {
-      const double velocity = hardware_->simulation().velocity(i);
+      const double velocity = hardware_->simulation()->velocity(i);
       const double change = velocity - std::exchange(velocities_[i], velocity);
       acceleration_ = std::max(acceleration_, std::abs(change) / sim::servo_seconds / limits_[i]);
     }
@@ -55,7 +55,7 @@ class Simulated {
     for (const auto& joint : description.joints) limits.push_back(joint.limits.acceleration);
     return limits;
   }
-  std::unique_ptr<sim::SimulatedHardware> hardware_;
+  std::unique_ptr<app::Devices> hardware_;
   std::vector<double> velocities_;
   std::vector<double> limits_;
   double acceleration_ = 0;

@@ -10,10 +10,10 @@
 
 #include "drives/cia402/cia402_rig.hpp"
 #include "support/rt_guard.hpp"
+#include "takt/app/devices.hpp"
 #include "takt/can/canopen/sdo_server.hpp"
 #include "takt/drives/cia402/cia402_hardware.hpp"
 #include "takt/robot/drive_fault.hpp"
-#include "takt/sim/simulated_hardware.hpp"
 
 using namespace takt;
 using namespace std::chrono_literals;
@@ -457,7 +457,7 @@ TEST_CASE("descriptions that the protocol cannot serve are refused with the join
 
 TEST_CASE("a whole simulated robot of CiA 402 drives keeps the rules of the loop") {
   const test::Cia402World world({1, 2, 3});
-  const auto simulated = sim::SimulatedHardware::create(world.robot);
+  const auto simulated = app::Devices::create(world.robot, {.simulate = true});
   REQUIRE(simulated.has_value());
   std::vector<robot::JointFeedback> feedback(3);
   std::vector<JointCommand> commands(3);

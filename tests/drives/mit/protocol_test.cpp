@@ -11,10 +11,10 @@
 #include "drives/mit/master.hpp"
 #include "support/scripted_bus.hpp"
 #include "support/source_dir.hpp"
+#include "takt/app/devices.hpp"
 #include "takt/drives/registry.hpp"
 #include "takt/robot/bus_plan.hpp"
 #include "takt/robot/error.hpp"
-#include "takt/sim/simulated_hardware.hpp"
 
 using namespace takt;
 using namespace std::chrono_literals;
@@ -179,5 +179,5 @@ TEST_CASE("faults are words") {
 TEST_CASE("the example is a robot of three vendors that can be simulated") {
   const auto robot = drives::load_robot_file(std::string(TAKT_SOURCE_DIR) + "/examples/robots/mit_arm3.json");
   REQUIRE(robot.has_value());
-  CHECK(sim::SimulatedHardware::create(*robot).has_value());
+  CHECK(app::Devices::create(*robot, {.simulate = true}).has_value());
 }

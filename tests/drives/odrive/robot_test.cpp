@@ -14,10 +14,10 @@
 #include "drives/odrive/hardware.hpp"
 #include "support/rt_guard.hpp"
 #include "support/source_dir.hpp"
+#include "takt/app/devices.hpp"
 #include "takt/drives/registry.hpp"
 #include "takt/robot/bus_plan.hpp"
 #include "takt/robot/drive_fault.hpp"
-#include "takt/sim/simulated_hardware.hpp"
 
 using namespace takt;
 using namespace std::chrono_literals;
@@ -61,8 +61,8 @@ class Misled final : public robot::Hardware {
 struct Robot {
   template <class Hardware>
   explicit Robot(std::unique_ptr<Hardware> made)
-      : simulation(&made->simulation()), hardware(std::move(made)) {}
-  Robot() : Robot(sim::SimulatedHardware::create(arm()).value()) {}
+      : simulation(made->simulation()), hardware(std::move(made)) {}
+  Robot() : Robot(app::Devices::create(arm(), {.simulate = true}).value()) {}
 
   /// As a loop does: while a drive is not ready, its reference is the measured position.
   void cycle() noexcept {

@@ -46,7 +46,7 @@ class ServoBusMaster {
   }
   /// What its drives need of the bus.
   [[nodiscard]] BusDemand demand() const noexcept {
-    return {.replies = drives_.size() == 0 ? 0 : can::servo::group_count};
+    return {.replies = drives_.size() == 0 ? std::size_t{0} : std::size_t{can::servo::group_count}};
   }
   /// Adds a slot for each of its frames.
   template <class Exchange>
