@@ -55,7 +55,7 @@ enum class Heard : std::uint8_t {
   unexpected,  ///< from no drive of the master, or of no use to it
 };
 
-/// What a master needs of its bus.
+/// The frames that a master exchanges.
 struct BusDemand {
   std::size_t replies = 0;  ///< frames from the drives in a cycle
   std::size_t orders = 0;   ///< of the master that may wait for the bus, as for robot::BusExchange
@@ -87,11 +87,17 @@ class DrivesByNode {
     }
     return nullptr;
   }
+  /// Number of drives.
   [[nodiscard]] std::size_t size() const noexcept { return drives_.size(); }
+  /// The drives, in the order of add().
   [[nodiscard]] Drive& operator[](std::size_t number) noexcept { return drives_[number]; }
+  /// For range loops.
   [[nodiscard]] auto begin() noexcept { return drives_.begin(); }
+  /// For range loops.
   [[nodiscard]] auto end() noexcept { return drives_.end(); }
+  /// For range loops.
   [[nodiscard]] auto begin() const noexcept { return drives_.begin(); }
+  /// For range loops.
   [[nodiscard]] auto end() const noexcept { return drives_.end(); }
 
  private:
@@ -109,8 +115,8 @@ class BusMasters final : public robot::Hardware {
 
   /// Creates the masters. `buses`: one for each entry of description.buses, in its order; those of another
   /// protocol may be null. The buses must outlive the hardware. Allocates. Errors: too_many_joints,
-  /// no_such_bus, and those of the master: bad_address, duplicate_address, bad_scale, and what its options can
-  /// have.
+  /// no_such_bus, and those of the master: bad_address, duplicate_address, bad_scale, and those of its
+  /// options.
   [[nodiscard]] static SetupResult<std::unique_ptr<BusMasters>> create(
       const robot::RobotDescription& description, std::span<Bus* const> buses, const Options& options = {}) {
     using robot::Errc;
