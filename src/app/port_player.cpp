@@ -73,7 +73,8 @@ SetupResult<void> PortPlayer::add_port(const record::SampleRecord& sample, std::
   auto out = component::OpaqueOutPort::create(*this, name, sample.schema);
   if (!out)
     return fail(out.error().error, fmt::format("{}: {}: {}", path_, sample.topic, out.error().message));
-  ports_.push_back({std::string(sample.topic), record::MessageForm(sample.schema), std::move(*out)});
+  ports_.push_back(
+      {std::string(sample.topic), record::MessageForm(sample.schema, sample.type), std::move(*out)});
   return {};
 }
 

@@ -41,9 +41,10 @@ TapeReader::TapeReader(std::vector<record::Reader*> files, const robot::RobotDes
     : files_(std::move(files)), robot_(&robot) {
   for (std::size_t i = 0; i < devices.size(); ++i) {
     for (const TapedDevice::Reading& each : devices[i].readings)
-      sensors_.push_back({std::string(sensor_topics) + each.name, record::MessageForm(each.layout()), i});
+      sensors_.push_back({std::string(sensor_topics) + each.name, std::string(each.layout()), i});
     for (const TapedDevice::Output& each : devices[i].outputs)
-      outputs_.push_back({std::string(output_topics) + each.name, record::MessageForm::of<double>(), i});
+      outputs_.push_back(
+          {std::string(output_topics) + each.name, std::string(shm::schema_text<double>()), i});
   }
 }
 
@@ -242,9 +243,10 @@ TapeReader::Channel* TapeReader::find(std::string_view topic) {
 }
 
 bool TapeReader::take_value(Channel& channel, const record::SampleRecord& record) {
+  if (!channel.form) channel.form.emplace(channel.schema, record.type);
   record::CdrReader reader(record.message);
-  channel.values.push_back({record.time, std::vector<std::uint8_t>(channel.form.size())});
-  return channel.form.read(reader, std::span(channel.values.back().value));
+  channel.values.push_back({record.time, std::vector<std::uint8_t>(channel.form->size())});
+  return channel.form->read(reader, std::span(channel.values.back().value));
 }
 
 bool TapeReader::take_change(record::CdrReader& reader) {

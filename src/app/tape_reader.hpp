@@ -73,8 +73,9 @@ class TapeReader {
   /// The values of a further topic.
   struct Channel {
     std::string topic;
-    record::MessageForm form;
+    std::string schema;
     std::size_t device;
+    std::optional<record::MessageForm> form{};  ///< as the first message says
     Parts<std::vector<std::uint8_t>> values{};
   };
 

@@ -56,6 +56,14 @@ class CdrWriter {
   Buffer buffer_;
 };
 
+/// Appends a std_msgs/Header to the message that was begun. `stamp`: ns since 1970.
+inline void write_header(CdrWriter& writer, std::uint64_t stamp, std::string_view frame) {
+  constexpr std::uint64_t second = 1'000'000'000;
+  writer.number(static_cast<std::uint32_t>(stamp / second));
+  writer.number(static_cast<std::uint32_t>(stamp % second));
+  writer.text(frame);
+}
+
 /// Reads one message from outside. Like ByteReader, it stays failed after the end of the bytes.
 class CdrReader {
  public:

@@ -38,11 +38,8 @@ uint32 nanosec
 }
 
 void write_joint_state(CdrWriter& writer, const JointStateMessage& message) {
-  constexpr std::uint64_t second = 1'000'000'000;
   writer.begin();
-  writer.number(static_cast<std::uint32_t>(message.stamp / second));
-  writer.number(static_cast<std::uint32_t>(message.stamp % second));
-  writer.text(message.frame);
+  write_header(writer, message.stamp, message.frame);
   writer.number(static_cast<std::uint32_t>(message.names.size()));
   for (const std::string& name : message.names) writer.text(name);
   writer.numbers(message.positions);

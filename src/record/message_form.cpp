@@ -6,6 +6,8 @@
 #include <array>
 #include <cstring>
 
+#include "record/standard_message.hpp"
+
 namespace takt::record {
 namespace {
 
@@ -27,7 +29,7 @@ std::string ros2_name(std::string_view name) {
 
 }  // namespace
 
-MessageForm::MessageForm(std::string_view schema) {
+MessageForm::MessageForm(std::string_view schema, std::string_view message_type) {
   const Result<shm::Fields> fields = shm::parse_schema(schema);
   if (!fields) return;
   size_ = fields->bytes;
@@ -38,17 +40,37 @@ MessageForm::MessageForm(std::string_view schema) {
     definition_ += field.is_array ? fmt::format("{}[{}] {}\n", type, field.count, ros2_name(field.name))
                                   : fmt::format("{} {}\n", type, ros2_name(field.name));
   }
+  const StandardMessage* const standard = standard_message(schema);
+  if (standard == nullptr || standard->name != message_type) return;
+  has_header_ = true;
+  definition_ = standard->definition;
+  for (std::size_t i = 0; i < places_.size(); ++i) places_[i].covariances = standard->covariances[i];
 }
 
-void MessageForm::write(CdrWriter& writer, std::span<const std::uint8_t> value) const {
-  for (const Place& place : places_)
-    writer.array(value.subspan(place.offset, place.count * place.size), place.size);
+void MessageForm::write(CdrWriter& writer, std::span<const std::uint8_t> value,
+                        const MessageHeader& header) const {
+  if (has_header_) write_header(writer, header.stamp, header.frame);
+  for (const Place& place : places_) {
+    const auto bytes = value.subspan(place.offset, place.count * place.size);
+    writer.array(bytes, place.size);
+    if (place.covariances == 0) continue;
+    std::array<double, 9> unknown{};
+    const bool is_quaternion = place.count == 4;
+    if (is_quaternion && std::ranges::all_of(bytes, [](std::uint8_t byte) { return byte == 0; }))
+      unknown[0] = -1;
+    for (std::size_t i = 0; i < place.covariances; ++i) writer.number(unknown[i]);
+  }
 }
 
 bool MessageForm::read(CdrReader& reader, std::span<std::uint8_t> value) const {
+  if (has_header_) {
+    static_cast<void>(reader.number<std::uint64_t>());  // the stamp
+    static_cast<void>(reader.text());
+  }
   for (const Place& place : places_) {
     const auto bytes = reader.array(place.count, place.size);
     std::copy(bytes.begin(), bytes.end(), value.begin() + static_cast<std::ptrdiff_t>(place.offset));
+    static_cast<void>(reader.array(place.covariances, sizeof(double)));
   }
   return reader.ok();
 }

@@ -1,5 +1,6 @@
 // The messages of a type with a schema (shm/schema.hpp). A form has their definition for ROS 2. It converts
-// the memory of a value to CDR and back. Not real-time safe.
+// the memory of a value to CDR and back. Types that ROS 2 has a message for may have that one
+// (record/standard_message.hpp). Not real-time safe.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +15,17 @@
 
 namespace takt::record {
 
+/// The header of a standard message.
+struct MessageHeader {
+  std::uint64_t stamp = 0;   ///< ns since 1970
+  std::string_view frame{};  ///< where it was measured
+};
+
 /// The form of one type's messages. A field "pose.x f64" of the schema is "float64 pose_x" in the definition.
 class MessageForm {
  public:
-  /// Parses the schema, which is valid.
-  explicit MessageForm(std::string_view schema);
+  /// Parses the schema, which is valid. `type`: of the messages. The type's standard message gives its form.
+  explicit MessageForm(std::string_view schema, std::string_view type = {});
   template <shm::Described T>
   [[nodiscard]] static MessageForm of() {
     return MessageForm(shm::schema_text<T>());
@@ -29,8 +36,9 @@ class MessageForm {
   /// Bytes of a value in memory.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  /// Appends the fields of a value with size() bytes to the message that was begun.
-  void write(CdrWriter& writer, std::span<const std::uint8_t> value) const;
+  /// Appends the fields of a value with size() bytes to the message that was begun. `header`: of a standard
+  /// message.
+  void write(CdrWriter& writer, std::span<const std::uint8_t> value, const MessageHeader& header = {}) const;
   /// Reads the fields into a value with size() bytes, of which padding stays. Returns false if the message is
   /// too short; the value is then partly filled.
   [[nodiscard]] bool read(CdrReader& reader, std::span<std::uint8_t> value) const;
@@ -50,11 +58,13 @@ class MessageForm {
     std::size_t offset;
     std::size_t count;
     std::size_t size;
+    std::size_t covariances = 0;  ///< numbers of a standard message behind it
   };
 
   std::string definition_;
   std::vector<Place> places_;
   std::size_t size_ = 0;
+  bool has_header_ = false;
 };
 
 }  // namespace takt::record

@@ -91,7 +91,7 @@ SetupResult<const Record*> OwnMessages::take(const MessageSource& source, const 
       is_well_formed = take_bus(bus, message.data);
       break;
     case Kind::sample:
-      take_sample(message);
+      take_sample(source, message);
       break;
   }
   if (!is_well_formed) return source.damage(Errc::bad_message, message.channel->topic);
@@ -172,13 +172,15 @@ bool OwnMessages::take_bus(std::size_t bus, std::span<const std::uint8_t> data) 
   return true;
 }
 
-void OwnMessages::take_sample(const FileMessage& message) {
+void OwnMessages::take_sample(const MessageSource& source, const FileMessage& message) {
   const auto bound = static_cast<std::uint64_t>(3 * time_bound.count());
   const auto since = Duration(static_cast<std::int64_t>(std::min(message.log_time, bound)));
   const auto schema = message.channel->metadata.find(channel_schema);
+  const McapSchema* const type = source.schema(*message.channel);
   record_ = SampleRecord{
       message.channel->topic, Time(since - metadata_->epoch), message.data,
-      schema != message.channel->metadata.end() ? std::string_view(schema->second) : std::string_view()};
+      schema != message.channel->metadata.end() ? std::string_view(schema->second) : std::string_view(),
+      type != nullptr ? std::string_view(type->name) : std::string_view()};
 }
 
 }  // namespace takt::record

@@ -37,7 +37,7 @@ class OwnMessages {
   [[nodiscard]] bool take_cycle(std::span<const std::uint8_t> data);
   [[nodiscard]] bool take_mark(std::span<const std::uint8_t> data);
   [[nodiscard]] bool take_bus(std::size_t bus, std::span<const std::uint8_t> data);
-  void take_sample(const FileMessage& message);
+  void take_sample(const MessageSource& source, const FileMessage& message);
   template <class T>
   [[nodiscard]] bool take_struct(const MessageForm& form, std::span<const std::uint8_t> data);
 

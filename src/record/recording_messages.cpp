@@ -4,26 +4,36 @@
 #include <cmath>
 
 #include "record/joint_state_message.hpp"
+#include "record/standard_message.hpp"
 #include "takt/version.hpp"
 
 namespace takt::record {
 namespace {
+
+/// Whether a message is a value of the schema, and nothing else.
+bool is_one_value(const Topic& topic) { return !topic.schema.empty() && !topic.is_list && !topic.has_text; }
+
+/// The type of a topic's messages: that of ROS 2 for the values, if there is one.
+std::string_view type_of(const Topic& topic) {
+  const StandardMessage* const standard = is_one_value(topic) ? standard_message(topic.schema) : nullptr;
+  return standard != nullptr ? standard->name : std::string_view(topic.type);
+}
+
+/// The last word of a topic: "/sensors/left_foot" gives "left_foot".
+std::string frame_of(const Topic& topic) { return topic.topic.substr(topic.topic.rfind('/') + 1); }
 
 /// The definition of a topic's messages. Items of lists have a type of their own: "robot/msg/Wrench" has
 /// "robot/WrenchItem".
 std::string topic_definition(const Topic& topic) {
   if (!topic.definition.empty()) return topic.definition;
   if (topic.schema.empty()) return "uint8[] data\n";
-  std::string fields = MessageForm(topic.schema).definition();
+  std::string fields = MessageForm(topic.schema, type_of(topic)).definition();
   if (topic.has_text) return fields + "string text\n";
   if (!topic.is_list) return fields;
   const std::string package = topic.type.substr(0, topic.type.find('/'));
   const std::string item = package + "/" + topic.type.substr(topic.type.rfind('/') + 1) + "Item";
   return item + "[] items\n" + std::string(80, '=') + "\nMSG: " + item + "\n" + fields;
 }
-
-/// Whether a message is a value of the schema, and nothing else.
-bool is_one_value(const Topic& topic) { return !topic.schema.empty() && !topic.is_list && !topic.has_text; }
 
 }  // namespace
 
@@ -40,8 +50,8 @@ RecordingMessages::RecordingMessages(const Metadata& metadata, std::span<const T
       efforts_(joints_.size()),
       goals_(joints_.size()) {
   for (const Topic& topic : topics)
-    topics_.push_back({MessageForm(topic.schema), topic.schema.empty(), topic.is_list, topic.has_text,
-                       !topic.definition.empty()});
+    topics_.push_back({MessageForm(topic.schema, type_of(topic)), frame_of(topic), topic.schema.empty(),
+                       topic.is_list, topic.has_text, !topic.definition.empty()});
   define(metadata, topics);
 }
 
@@ -73,7 +83,8 @@ void RecordingMessages::define(const Metadata& metadata, std::span<const Topic> 
   const std::uint16_t bus = schema("takt/msg/Bus", forms_.bus.definition());
   for (const std::string& name : metadata.buses) channel(bus, "/buses/" + name);
   for (std::size_t i = 0; i < topics.size(); ++i) {
-    McapChannel& made = channel(schema(topics[i].type, topic_definition(topics[i])), topics[i].topic);
+    McapChannel& made =
+        channel(schema(std::string(type_of(topics[i])), topic_definition(topics[i])), topics[i].topic);
     // Names of ROS 2 do not tell the names of the fields, nor the padding.
     if (is_one_value(topics[i])) made.metadata.emplace(channel_schema, topics[i].schema);
   }
@@ -171,7 +182,7 @@ void RecordingMessages::add_sample(RecordReader& reader, ChunkBuilder& chunk) {
   const auto header = reader.take<SampleHeader>();
   const auto value = reader.rest();
   if (header.topic >= topics_.size()) return;
-  const auto& [form, is_opaque, is_list, has_text, is_message] = topics_[header.topic];
+  const auto& [form, frame, is_opaque, is_list, has_text, is_message] = topics_[header.topic];
   const auto channel = static_cast<std::uint16_t>(channels::first_bus + buses_ + header.topic);
   if (is_message) return chunk.add(channel, log_time(header.time), value);
   if (has_text) {
@@ -184,7 +195,8 @@ void RecordingMessages::add_sample(RecordReader& reader, ChunkBuilder& chunk) {
   if (!is_opaque && (value.size() != count * form.size() || (count != 1 && !is_list))) return;
   if (is_opaque) writer_.numbers(value);
   if (is_list) writer_.number(static_cast<std::uint32_t>(count));
-  for (std::size_t i = 0; i < count; ++i) form.write(writer_, value.subspan(i * form.size(), form.size()));
+  for (std::size_t i = 0; i < count; ++i)
+    form.write(writer_, value.subspan(i * form.size(), form.size()), {log_time(header.time), frame});
   send(channel, header.time, chunk);
 }
 

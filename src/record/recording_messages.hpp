@@ -84,6 +84,7 @@ class RecordingMessages {
  private:
   struct FurtherTopic {
     MessageForm form;
+    std::string frame;
     bool is_opaque;
     bool is_list;
     bool has_text;

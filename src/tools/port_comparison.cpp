@@ -53,7 +53,7 @@ SetupResult<Outline> outline_of(const std::string& path) {
 
 /// The value of a message, with the names of its fields; null if the message is too short.
 nlohmann::ordered_json value_of(const record::SampleRecord& sample, const shm::Fields& fields) {
-  const record::MessageForm form(sample.schema);
+  const record::MessageForm form(sample.schema, sample.type);
   std::vector<std::uint8_t> bytes(form.size());
   record::CdrReader reader(sample.message);
   if (!form.read(reader, bytes)) return nullptr;

@@ -119,7 +119,7 @@ class TapeEditor {
     }
   }
   void copy_further(std::size_t topic, const record::SampleRecord& record) {
-    const record::MessageForm form(topics_[topic].second);
+    const record::MessageForm form(topics_[topic].second, record.type);
     record::CdrReader reader(record.message);
     std::vector<std::uint8_t> value(form.size());
     REQUIRE(form.read(reader, std::span(value)));

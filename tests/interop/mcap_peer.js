@@ -35,21 +35,24 @@ async function readByIndex() {
   const reader = await McapIndexedReader.Initialize({ readable: new File(file), decompressHandlers, validateCrcs: true });
   const decoders = new Map();
   const topics = {};
+  const sensors = {};
   let last;
   for await (const message of reader.readMessages()) {
     const channel = reader.channelsById.get(message.channelId);
     if (!decoders.has(channel.id)) {
       const schema = reader.schemasById.get(channel.schemaId);
       decoders.set(channel.id, decoder({ text: new TextDecoder().decode(schema.data) }));
+      if (channel.topic.startsWith("/sensors/")) sensors[channel.topic] = { type: schema.name };
     }
     const value = decoders.get(channel.id).readMessage(message.data);
+    if (channel.topic in sensors) sensors[channel.topic].value = value;
     topics[channel.topic] = (topics[channel.topic] ?? 0) + 1;
     if (channel.topic === "/joints/measured") last = value;
   }
   const metadata = {};
   for await (const record of reader.readMetadata()) metadata[record.name] = Object.fromEntries(record.metadata);
   const position = Object.fromEntries(last.name.map((name, i) => [name, last.position[i]]));
-  return { topics, metadata, position, statistics: Number(reader.statistics.messageCount), chunks: reader.chunkIndexes.length };
+  return { topics, sensors, metadata, position, statistics: Number(reader.statistics.messageCount), chunks: reader.chunkIndexes.length };
 }
 
 function readStream() {

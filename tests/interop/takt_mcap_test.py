@@ -133,6 +133,22 @@ class PeerTest(Recordings):
             for joint, position in found["position"].items():
                 self.assertEqual(float(rows[-1][f"{joint}.measured_rad"]), position)
 
+    def test_the_peer_knows_an_inertial_unit_and_a_wrench(self):
+        recording = self.path("run.mcap")
+        run = subprocess.run([TAKT, "run", f"{SOURCE}/examples/robots/arm6.json", "--physics", "mujoco", "--virtual-time", "--duration", "2",
+                              "--record", recording], capture_output=True, text=True, timeout=PATIENCE)
+        if "built without MuJoCo" in run.stderr:
+            self.skipTest("no MuJoCo")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        sensors = json.loads(self.peer("read", recording))["sensors"]
+        unit = sensors["/sensors/wrist_imu"]
+        self.assertEqual((unit["type"], unit["value"]["header"]["frame_id"]), ("sensor_msgs/msg/Imu", "wrist_imu"))
+        acceleration = unit["value"]["linear_acceleration"]
+        self.assertAlmostEqual(sum(acceleration[axis] ** 2 for axis in "xyz") ** 0.5, 9.81, delta=0.1)
+        wrist = sensors["/sensors/wrist"]
+        self.assertEqual(wrist["type"], "geometry_msgs/msg/WrenchStamped")
+        self.assertGreater(sum(wrist["value"]["wrench"]["force"][axis] ** 2 for axis in "xyz"), 0.01)
+
     def test_files_of_the_peer_are_reported(self):
         self.peer("write", self.path("other.mcap"))
         summary, rows = self.report(self.path("other.mcap"))

@@ -58,6 +58,7 @@ struct SampleRecord {
   std::span<const std::uint8_t> message;  ///< CDR, with its header
   /// What the file says of the value's type, as shm/schema.hpp writes it; empty: nothing. Any text.
   std::string_view schema{};
+  std::string_view type{};  ///< of the message: "sensor_msgs/msg/Imu"
 };
 
 /// One record. Its spans and texts are valid until the next call of next().
