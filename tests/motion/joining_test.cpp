@@ -1,4 +1,4 @@
-// How the engine joins a new motion to the present motion of the joints.
+// How the cycle joins a new motion to the present motion of the joints.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "motion/engine_bench.hpp"
+#include "motion/robot_cycle_bench.hpp"
 #include "support/random.hpp"
 #include "takt/motion/wire.hpp"
 #include "takt/trajectory/brake.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using namespace takt;
 using namespace takt::motion;
-using Bench = test::EngineBench;
+using Bench = test::CycleBench;
 
 /// From cycle to cycle no limit is exceeded (jerk by difference quotient), and nothing jumps.
 void check_cycle(const Bench& bench, const Snapshot& before) {
@@ -223,7 +223,7 @@ TEST_CASE("what waits for its start is recalled by cancels and by whatever stops
     auto stop = Bench::simple(way == 2 ? RequestKind::emergency_stop : RequestKind::cancel, way == 0 ? 5 : 0);
     if (way == 3) {
       bench.silent.insert(2);
-      for (int i = 0; i < 90 && bench.engine.state() == RobotState::ready; ++i) bench.cycle();
+      for (int i = 0; i < 90 && bench.robot_cycle.state() == RobotState::ready; ++i) bench.cycle();
     } else {
       bench.cycle({stop.get()});
     }
@@ -278,7 +278,7 @@ TEST_CASE(
   for (const auto quantity : {trajectory::Quantity::velocity, trajectory::Quantity::acceleration}) {
     const bool is_speed = quantity == trajectory::Quantity::velocity;
     MovingBench bench;
-    std::unique_ptr<Request> faster;  // the engine borrows it while the goal lives
+    std::unique_ptr<Request> faster;  // the cycle borrows it while the goal lives
     if (!is_speed) {                  // it speeds up again
       faster = bench.fastest_move(9, {0}, {2.9});
       bench.checked_cycle({faster.get()});
@@ -344,9 +344,9 @@ TEST_CASE("a cycle plans leads for a bounded number of joints, and takes the res
     requests.push_back(bench.fastest_move(id, all, std::vector<double>(40, -1.0)));
   bench.now += bench.robot.period;
   for (auto& joint : bench.feedback) joint.stamp = bench.now;
-  bench.engine.begin(bench.now, bench.robot.period, 0);
+  bench.robot_cycle.begin(bench.now, bench.robot.period, 0);
   std::size_t taken = 0;
-  while (bench.engine.accepts_requests()) bench.engine.submit(*requests[1 + taken++]);
+  while (bench.robot_cycle.accepts_requests()) bench.robot_cycle.submit(*requests[1 + taken++]);
   CHECK(taken == 2);
 }
 

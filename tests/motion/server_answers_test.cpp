@@ -97,7 +97,7 @@ class Chaos {
     Request* request = bench_.taken();
     if (request == nullptr) return;
     if (request->kind != RequestKind::trajectory) {
-      // In the engine's order: the goals begin to stop, the request is answered, the goals end.
+      // In the order of the cycle: the goals begin to stop, the request is answered, the goals end.
       const GoalId cancelled = request->goal;
       const auto concerned = [&](const Request* goal) { return cancelled == 0 || goal->goal == cancelled; };
       for (const Request* goal : running_) {

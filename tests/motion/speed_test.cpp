@@ -5,12 +5,12 @@
 #include <memory>
 #include <vector>
 
-#include "motion/engine_bench.hpp"
+#include "motion/robot_cycle_bench.hpp"
 #include "support/random.hpp"
 
 using namespace takt;
 using namespace takt::motion;
-using Bench = test::EngineBench;
+using Bench = test::CycleBench;
 using test::period;
 
 namespace {
@@ -240,7 +240,7 @@ TEST_CASE("a goal that leaves its path while it stops on it is aborted") {
   CHECK(end.value > 0.05);
   for (int i = 0; i < 300; ++i) moving.bench.cycle();
   CHECK(rests(moving.bench));
-  CHECK(moving.bench.engine.state() == RobotState::ready);
+  CHECK(moving.bench.robot_cycle.state() == RobotState::ready);
 }
 
 TEST_CASE("an emergency stop takes over while the speed changes") {
@@ -253,7 +253,7 @@ TEST_CASE("an emergency stop takes over while the speed changes") {
     moving.bench.cycle({stop.get()});
     CHECK(moving.answer(*moving.move) == (cancelled ? GoalState::preempted : GoalState::aborted));
     for (int i = 0; i < 300; ++i) moving.bench.cycle();
-    CHECK(moving.bench.engine.state() == RobotState::stopped);
+    CHECK(moving.bench.robot_cycle.state() == RobotState::stopped);
     CHECK(rests(moving.bench));
   }
 }

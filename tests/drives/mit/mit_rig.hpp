@@ -112,7 +112,7 @@ struct MitRig {
     for (const Time end = now + duration; now < end;) {
       cycle();
       for (std::size_t i = 0; i < commands.size(); ++i) {
-        if (feedback[i].drive != DriveState::ready) {  // as the engine does: start at the joint's position
+        if (feedback[i].drive != DriveState::ready) {  // as the cycle does: start at the joint's position
           commands[i].position = feedback[i].position;
           commands[i].velocity = 0;
         }

@@ -1,18 +1,18 @@
-// The engine stops the whole robot: on a drive fault, an emergency stop or a shutdown. The first reason stays
+// The cycle stops the whole robot: on a drive fault, an emergency stop or a shutdown. The first reason stays
 // until a reset.
 #include <doctest/doctest.h>
 
 #include <memory>
 #include <vector>
 
-#include "motion/engine_bench.hpp"
+#include "motion/robot_cycle_bench.hpp"
 
 using namespace takt;
 using namespace takt::motion;
 
 namespace {
 
-using Bench = test::EngineBench;
+using Bench = test::CycleBench;
 
 }  // namespace
 
@@ -36,7 +36,7 @@ TEST_CASE("whatever is wrong with a drive stops the robot, says so, and latches 
     CHECK(end.reason == c.expected);
     CHECK(end.joint == 1);
     for (int i = 0; i < 400; ++i) bench.cycle();
-    CHECK(bench.engine.state() == RobotState::stopped);
+    CHECK(bench.robot_cycle.state() == RobotState::stopped);
     CHECK(bench.snapshot.reason == c.expected);
     CHECK(bench.snapshot.joints[0].reference.velocity == 0);
     // A joint that cannot follow is not pushed further.
@@ -55,7 +55,7 @@ TEST_CASE("whatever is wrong with a drive stops the robot, says so, and latches 
     bench.cycle({reset.get()});
     CHECK(bench.events.back().state == GoalState::succeeded);
     for (int i = 0; i < 10; ++i) bench.cycle();
-    CHECK(bench.engine.state() == RobotState::ready);
+    CHECK(bench.robot_cycle.state() == RobotState::ready);
     CHECK(bench.snapshot.reason == Errc{});
     for (std::size_t i = 0; i < 3; ++i) {
       CHECK(bench.commands[i].position == doctest::Approx(bench.feedback[i].position));
@@ -74,10 +74,10 @@ TEST_CASE("emergency stop: category 0 cuts power at once, 1 after the stop, 2 no
     bench.cycle({stop.get()});
     CHECK(bench.commands[0].want_power == (category != StopCategory::category_0));
     const bool at_once = category == StopCategory::category_0;
-    CHECK(bench.engine.state() == (at_once ? RobotState::stopped : RobotState::stopping));
+    CHECK(bench.robot_cycle.state() == (at_once ? RobotState::stopped : RobotState::stopping));
     CHECK(bench.run_until_end(1).reason == Errc::emergency_stop);
     for (int i = 0; i < 400; ++i) bench.cycle();
-    CHECK(bench.engine.state() == RobotState::stopped);
+    CHECK(bench.robot_cycle.state() == RobotState::stopped);
     CHECK(bench.snapshot.reason == Errc::emergency_stop);
     CHECK(bench.commands[0].want_power == (category == StopCategory::category_2));
   }
@@ -94,7 +94,7 @@ TEST_CASE(
   bench.cycle({stop.get()});
   CHECK_FALSE(bench.commands[1].want_power);
   bench.cycle();
-  CHECK(bench.engine.state() == RobotState::stopped);
+  CHECK(bench.robot_cycle.state() == RobotState::stopped);
   CHECK_FALSE(bench.commands[1].want_power);
   CHECK(bench.commands[0].want_power);
 }
@@ -110,7 +110,7 @@ TEST_CASE("a milder emergency stop does not take back the power-off of the one b
   bench.cycle({stop.get()});
   bench.cycle({milder.get()});
   for (int i = 0; i < 400; ++i) bench.cycle();
-  CHECK(bench.engine.state() == RobotState::stopped);
+  CHECK(bench.robot_cycle.state() == RobotState::stopped);
   CHECK_FALSE(bench.commands[0].want_power);
 }
 
@@ -132,12 +132,12 @@ TEST_CASE("shut down: a bounded stop, power off, and then the robot is down") {
   auto goal = bench.move(1, {0}, {2.0}, 2.5);
   bench.cycle({goal.get()});
   for (int i = 0; i < 200; ++i) bench.cycle();
-  bench.engine.shut_down();
+  bench.robot_cycle.shut_down();
   bench.cycle();
   CHECK(bench.commands[0].want_power);
   CHECK(bench.run_until_end(1).reason == Errc::shutting_down);
-  for (int i = 0; i < 400 && bench.engine.state() != RobotState::down; ++i) bench.cycle();
-  CHECK(bench.engine.state() == RobotState::down);
+  for (int i = 0; i < 400 && bench.robot_cycle.state() != RobotState::down; ++i) bench.cycle();
+  CHECK(bench.robot_cycle.state() == RobotState::down);
   CHECK_FALSE(bench.commands[0].want_power);
 }
 
@@ -148,7 +148,7 @@ TEST_CASE(
   bench.silent.insert(0);
   bench.silent.insert(1);
   for (int i = 0; i < 50; ++i) bench.cycle();
-  CHECK(bench.engine.state() == RobotState::stopped);
+  CHECK(bench.robot_cycle.state() == RobotState::stopped);
   CHECK_FALSE(bench.commands[0].want_power);
   CHECK_FALSE(bench.commands[1].want_power);
 
@@ -157,7 +157,7 @@ TEST_CASE(
   auto stop = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::category_2);
   standing.cycle({stop.get()});
   for (int i = 0; i < 10; ++i) standing.cycle();
-  REQUIRE(standing.engine.state() == RobotState::stopped);
+  REQUIRE(standing.robot_cycle.state() == RobotState::stopped);
   CHECK(standing.commands[0].want_power);
   standing.faulty.insert(0);
   standing.stuck.insert(1);
@@ -182,7 +182,7 @@ TEST_CASE(
     auto reset = Bench::simple(RequestKind::reset);
     bench.cycle({reset.get()});
     for (int i = 0; i < 5; ++i) bench.cycle();
-    REQUIRE(bench.engine.state() == RobotState::ready);
+    REQUIRE(bench.robot_cycle.state() == RobotState::ready);
   }
   CHECK(bench.snapshot.joints[0].reference.position == reference);
 }
@@ -191,19 +191,19 @@ TEST_CASE("a drive at fault is as good as off when the robot goes down") {
   Bench bench;
   bench.make_ready();
   bench.faulty.insert(0);
-  bench.engine.shut_down();
+  bench.robot_cycle.shut_down();
   for (int i = 0; i < 10; ++i) bench.cycle();
-  CHECK(bench.engine.state() == RobotState::down);
+  CHECK(bench.robot_cycle.state() == RobotState::down);
 }
 
 TEST_CASE("emergency stops again and again do not keep a robot from going down") {
   Bench bench;
   bench.make_ready();
-  bench.live.insert(0);  // the engine waits at most one second for a drive that stays on
-  bench.engine.shut_down();
+  bench.live.insert(0);  // the cycle waits at most one second for a drive that stays on
+  bench.robot_cycle.shut_down();
   std::vector<std::unique_ptr<Request>> stops;
   int cycles = 0;
-  for (; cycles < 2000 && bench.engine.state() != RobotState::down; ++cycles) {
+  for (; cycles < 2000 && bench.robot_cycle.state() != RobotState::down; ++cycles) {
     stops.push_back(Bench::simple(RequestKind::emergency_stop));
     bench.cycle({stops.back().get()});
   }

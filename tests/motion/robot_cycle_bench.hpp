@@ -38,9 +38,9 @@ inline robot::RobotDescription three_joints() {
 }
 
 /// A robot with ideal drives: they follow their commands exactly, one period later.
-class EngineBench {
+class CycleBench {
  public:
-  explicit EngineBench(robot::RobotDescription description = three_joints())
+  explicit CycleBench(robot::RobotDescription description = three_joints())
       : robot(std::move(description)), played(robot) {
     for (auto& joint : feedback) {
       joint.heard = true;
@@ -68,25 +68,25 @@ class EngineBench {
       if (mute.contains(i)) joint.drive = DriveState::unknown;
     }
     const std::vector<MotionState> before = references();
-    engine.begin(now, period, missed);
+    robot_cycle.begin(now, period, missed);
     for (Request* request : requests) {
-      REQUIRE(engine.accepts_requests());
-      engine.submit(*request);
+      REQUIRE(robot_cycle.accepts_requests());
+      robot_cycle.submit(*request);
     }
-    engine.advance();
-    engine.deliver(now, [this](const Event& event) {
+    robot_cycle.advance();
+    robot_cycle.deliver(now, [this](const Event& event) {
       if (!sink_open) return false;
       events.push_back(event);
       return true;
     });
-    engine.describe(snapshot);
+    robot_cycle.describe(snapshot);
     const bool answers = std::exchange(was_late_, missed > 0);  // the drives tell that they stand
     if (watch_limits && !answers) check_limits(before);
   }
 
   void make_ready() {
     for (int i = 0; i < 10; ++i) cycle();
-    REQUIRE(engine.state() == RobotState::ready);
+    REQUIRE(robot_cycle.state() == RobotState::ready);
     events.clear();
   }
 
@@ -177,7 +177,7 @@ class EngineBench {
 
   robot::RobotDescription robot;
   PlayedRobot played;
-  RobotCycle& engine = played.cycle;
+  RobotCycle& robot_cycle = played.cycle;
   std::vector<robot::JointFeedback>& feedback = played.drives.feedback;
   std::vector<JointCommand>& commands = played.drives.commands;
   std::vector<Event> events;
@@ -195,7 +195,7 @@ class EngineBench {
     return states;
   }
   void check_limits(const std::vector<MotionState>& before) const {
-    if (engine.state() == RobotState::starting) return;
+    if (robot_cycle.state() == RobotState::starting) return;
     const double step = to_seconds(period);
     for (std::size_t i = 0; i < before.size(); ++i) {
       if (!commands[i].want_power || stuck.contains(i)) continue;  // an external force may move a held joint

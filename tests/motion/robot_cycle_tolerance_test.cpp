@@ -1,17 +1,17 @@
-// The engine holds each goal to its tolerances: on the path, at the end, and for as long as the goal must
+// The cycle holds each goal to its tolerances: on the path, at the end, and for as long as the goal must
 // settle. A goal that leaves them is aborted.
 #include <doctest/doctest.h>
 
 #include <limits>
 
-#include "motion/engine_bench.hpp"
+#include "motion/robot_cycle_bench.hpp"
 
 using namespace takt;
 using namespace takt::motion;
 
 namespace {
 
-using Bench = test::EngineBench;
+using Bench = test::CycleBench;
 
 }  // namespace
 
@@ -50,10 +50,10 @@ TEST_CASE(
   CHECK(end.quantity == trajectory::Quantity::position);
   CHECK(bench.snapshot.joints[2].goal == 0);
   CHECK(bench.snapshot.joints[2].reference.velocity > 0);  // a bounded stop
-  CHECK(bench.engine.state() == RobotState::ready);
+  CHECK(bench.robot_cycle.state() == RobotState::ready);
   CHECK(bench.run_until_end(4).state == GoalState::succeeded);
   CHECK(bench.snapshot.joints[2].reference.velocity == 0);
-  CHECK(bench.engine.state() == RobotState::ready);
+  CHECK(bench.robot_cycle.state() == RobotState::ready);
 }
 
 TEST_CASE("a path tolerance of velocity is held against what the drive measures") {
@@ -80,7 +80,7 @@ TEST_CASE("a goal without a path tolerance is left to the robot's following erro
     const Event end = bench.run_until_end(3);
     CHECK(end.reason == Errc::following_error);
     CHECK(end.limit == 0.2);
-    CHECK(bench.engine.state() != RobotState::ready);
+    CHECK(bench.robot_cycle.state() != RobotState::ready);
   }
 }
 

@@ -1,4 +1,4 @@
-// The engine runs goals and streams: each joins the present motion, and what ends early comes to a bounded
+// The cycle runs goals and streams: each joins the present motion, and what ends early comes to a bounded
 // stop. Random requests break no limit.
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "motion/engine_bench.hpp"
+#include "motion/robot_cycle_bench.hpp"
 #include "support/random.hpp"
 #include "takt/trajectory/through.hpp"
 
@@ -18,7 +18,7 @@ using namespace takt::motion;
 
 namespace {
 
-using Bench = test::EngineBench;
+using Bench = test::CycleBench;
 using test::period;
 using test::three_joints;
 
@@ -153,7 +153,7 @@ TEST_CASE(
     undisturbed.cycle();
     CHECK(bench.snapshot.joints[0].reference == undisturbed.snapshot.joints[0].reference);
   }
-  // With permission to take longer, the engine joins the same request.
+  // With permission to take longer, the cycle joins the same request.
   bench.events.clear();
   auto again = bench.move(3, {0}, {0.0}, 2.5);
   bench.cycle({again.get()});
@@ -205,7 +205,7 @@ TEST_CASE("a goal that was cancelled before the robot had to stop ends preempted
   bench.cycle({cancel.get()});
   bench.faulty.insert(1);
   CHECK(bench.run_until_end(1).state == GoalState::preempted);
-  CHECK(bench.engine.state() == RobotState::stopping);
+  CHECK(bench.robot_cycle.state() == RobotState::stopping);
 }
 
 TEST_CASE("a stream is followed, and brought to a bounded stop when it dries up") {
@@ -314,14 +314,14 @@ TEST_CASE("events that nobody takes are kept, and meanwhile no request is accept
   const Time written = bench.now;
   for (int i = 0; i < 600; ++i) {
     bench.cycle();
-    CHECK_FALSE(bench.engine.accepts_requests());
+    CHECK_FALSE(bench.robot_cycle.accepts_requests());
   }
   bench.sink_open = true;
   bench.cycle();
   REQUIRE(bench.states_of(1) == std::vector<GoalState>{GoalState::active, GoalState::succeeded});
   CHECK(bench.events[0].first_reference == written);
   bench.cycle();
-  CHECK(bench.engine.accepts_requests());
+  CHECK(bench.robot_cycle.accepts_requests());
 }
 
 TEST_CASE("a storm of random requests breaks no limit, and every request comes back exactly once") {
@@ -369,14 +369,14 @@ TEST_CASE("a storm of random requests breaks no limit, and every request comes b
         requests.push_back(std::move(request));
       }
       bench.cycle(now);
-      if (test::uniform_int(random, 0, 60) == 0 && bench.engine.state() == RobotState::stopped) {
+      if (test::uniform_int(random, 0, 60) == 0 && bench.robot_cycle.state() == RobotState::stopped) {
         requests.push_back(Bench::simple(RequestKind::reset));
         bench.cycle({requests.back().get()});
       }
     }
-    bench.engine.shut_down();
-    for (int i = 0; i < 1000 && bench.engine.state() != RobotState::down; ++i) bench.cycle();
-    CHECK(bench.engine.state() == RobotState::down);
+    bench.robot_cycle.shut_down();
+    for (int i = 0; i < 1000 && bench.robot_cycle.state() != RobotState::down; ++i) bench.cycle();
+    CHECK(bench.robot_cycle.state() == RobotState::down);
     std::map<const Request*, int> returned;
     for (const Event& event : bench.events) {
       if (event.retired != nullptr) ++returned[event.retired];

@@ -1,15 +1,15 @@
-// The engine while the robot starts: it takes hold of every drive where the joint stands, and names each
+// The cycle while the robot starts: it takes hold of every drive where the joint stands, and names each
 // drive that keeps the robot starting.
 #include <doctest/doctest.h>
 
-#include "motion/engine_bench.hpp"
+#include "motion/robot_cycle_bench.hpp"
 
 using namespace takt;
 using namespace takt::motion;
 
 namespace {
 
-using Bench = test::EngineBench;
+using Bench = test::CycleBench;
 
 }  // namespace
 
@@ -17,7 +17,7 @@ TEST_CASE("the robot is ready when every drive has taken hold, and its reference
   Bench bench;
   bench.feedback[1].position = 0.7;
   bench.cycle();
-  CHECK(bench.engine.state() == RobotState::starting);
+  CHECK(bench.robot_cycle.state() == RobotState::starting);
   bench.make_ready();
   CHECK(bench.snapshot.joints[1].reference.position == 0.7);
   CHECK(bench.commands[1].position == 0.7);
@@ -28,7 +28,7 @@ TEST_CASE("a silent drive keeps the robot starting, and is named") {
   bench.silent.insert(1);
   bench.feedback[1].heard = false;
   for (int i = 0; i < 600; ++i) bench.cycle();
-  CHECK(bench.engine.state() == RobotState::starting);
+  CHECK(bench.robot_cycle.state() == RobotState::starting);
   CHECK(bench.snapshot.reason == Errc::drive_silent);
   CHECK(bench.snapshot.reason_joint == 1);
   CHECK(bench.snapshot.joints[1].feedback_age == -1);
@@ -40,7 +40,7 @@ TEST_CASE(
   bench.make_ready();
   bench.silent.insert(1);
   for (int i = 0; i < 9; ++i) bench.cycle({}, 15);
-  CHECK(bench.engine.state() == RobotState::ready);
+  CHECK(bench.robot_cycle.state() == RobotState::ready);
   bench.cycle();
   CHECK(bench.snapshot.reason == Errc::drive_silent);
   CHECK(bench.snapshot.reason_joint == 1);
@@ -61,7 +61,7 @@ TEST_CASE("a drive that does not switch on keeps the robot starting, and is name
   Bench bench;
   bench.off.insert(2);
   for (int i = 0; i < 600; ++i) bench.cycle();
-  CHECK(bench.engine.state() == RobotState::starting);
+  CHECK(bench.robot_cycle.state() == RobotState::starting);
   CHECK(bench.snapshot.reason == Errc::drive_off);
   CHECK(bench.snapshot.reason_joint == 2);
 }
@@ -70,7 +70,7 @@ TEST_CASE("a drive that is on, but has not said where it stands, is not taken ho
   Bench bench;
   bench.feedback[1].heard = false;
   for (int i = 0; i < 10; ++i) bench.cycle();
-  CHECK(bench.engine.state() == RobotState::starting);
+  CHECK(bench.robot_cycle.state() == RobotState::starting);
   bench.feedback[1].heard = true;
   bench.make_ready();
 }
@@ -99,13 +99,13 @@ TEST_CASE("a drive that is faulty at the start is cleared by a reset") {
   Bench bench;
   bench.faulty.insert(1);
   for (int i = 0; i < 20; ++i) bench.cycle();
-  CHECK(bench.engine.state() == RobotState::starting);
+  CHECK(bench.robot_cycle.state() == RobotState::starting);
   CHECK(bench.snapshot.reason == Errc::drive_fault);
   auto reset = Bench::simple(RequestKind::reset);
   bench.cycle({reset.get()});
   CHECK(bench.events.back().state == GoalState::succeeded);
   for (int i = 0; i < 10; ++i) bench.cycle();
-  CHECK(bench.engine.state() == RobotState::ready);
+  CHECK(bench.robot_cycle.state() == RobotState::ready);
 }
 
 TEST_CASE("a joint that still coasts is not taken hold of before it stands") {
@@ -114,10 +114,10 @@ TEST_CASE("a joint that still coasts is not taken hold of before it stands") {
     bench.feedback[0].velocity = 1.0;
     bench.cycle();
   }
-  CHECK(bench.engine.state() == RobotState::starting);
+  CHECK(bench.robot_cycle.state() == RobotState::starting);
   bench.feedback[0].velocity = 0;
   for (int i = 0; i < 3; ++i) bench.cycle();
-  CHECK(bench.engine.state() == RobotState::ready);
+  CHECK(bench.robot_cycle.state() == RobotState::ready);
 }
 
 // ---- Positions that jump while a drive is away
@@ -131,7 +131,7 @@ void go_and_return(Bench& bench, double position) {
   bench.silent.insert(1);
   bench.feedback[1].drive = DriveState::off;
   for (int i = 0; i < 400; ++i) bench.cycle();
-  REQUIRE(bench.engine.state() == RobotState::stopped);
+  REQUIRE(bench.robot_cycle.state() == RobotState::stopped);
   bench.silent.erase(1);
   bench.feedback[1].position = position;
   for (int i = 0; i < 10; ++i) bench.cycle();
@@ -156,11 +156,11 @@ TEST_CASE("a drive that comes back with another zero keeps its joint off until i
   Bench bench;
   go_and_return(bench, 0);
   CHECK(reset(bench) == Errc::position_jumped);
-  CHECK(bench.engine.state() == RobotState::stopped);
+  CHECK(bench.robot_cycle.state() == RobotState::stopped);
   CHECK_FALSE(bench.commands[1].want_power);
 
   CHECK(reset(bench, RequestKind::accept_positions) == Errc{});
-  CHECK(bench.engine.state() == RobotState::ready);
+  CHECK(bench.robot_cycle.state() == RobotState::ready);
   CHECK(bench.snapshot.joints[1].reference.position == 0);
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("a drive that comes back where it was needs no word") {
   Bench bench;
   go_and_return(bench, 0.85);  // it sank a little, by less than its following error
   CHECK(reset(bench) == Errc{});
-  CHECK(bench.engine.state() == RobotState::ready);
+  CHECK(bench.robot_cycle.state() == RobotState::ready);
 }
 
 TEST_CASE("a drive that comes back with another zero after the reset is not switched on, and is named") {
@@ -182,14 +182,14 @@ TEST_CASE("a drive that comes back with another zero after the reset is not swit
   bench.silent.erase(1);
   bench.feedback[1].position = 0;
   for (int i = 0; i < 10; ++i) bench.cycle();
-  CHECK(bench.engine.state() == RobotState::starting);
+  CHECK(bench.robot_cycle.state() == RobotState::starting);
   CHECK(bench.snapshot.reason == Errc::position_jumped);
   CHECK(bench.snapshot.reason_joint == 1);
   CHECK(bench.snapshot.reason_value == doctest::Approx(1));
   CHECK_FALSE(bench.commands[1].want_power);
 
   CHECK(reset(bench, RequestKind::accept_positions) == Errc{});
-  CHECK(bench.engine.state() == RobotState::ready);
+  CHECK(bench.robot_cycle.state() == RobotState::ready);
 }
 
 TEST_CASE("a drive that searches its home after its return needs no word") {
@@ -202,7 +202,7 @@ TEST_CASE("a drive that searches its home after its return needs no word") {
   bench.feedback[1].home = robot::HomeState::at_home;
   bench.cycle();
   CHECK(reset(bench) == Errc{});
-  CHECK(bench.engine.state() == RobotState::ready);
+  CHECK(bench.robot_cycle.state() == RobotState::ready);
 }
 
 TEST_CASE("a joint that is turned by hand while it is off, or while the loop is away, has not jumped") {
@@ -219,5 +219,5 @@ TEST_CASE("a joint that is turned by hand while it is off, or while the loop is 
   bench.cycle({}, 200);
   bench.events.clear();
   CHECK(reset(bench) == Errc{});
-  CHECK(bench.engine.state() == RobotState::ready);
+  CHECK(bench.robot_cycle.state() == RobotState::ready);
 }

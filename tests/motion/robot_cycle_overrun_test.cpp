@@ -1,15 +1,15 @@
 // A loop that misses periods goes on with the motion from where the drives are. When it misses more than the
-// overrun limit, the engine stops the robot.
+// overrun limit, the cycle stops the robot.
 #include <doctest/doctest.h>
 
-#include "motion/engine_bench.hpp"
+#include "motion/robot_cycle_bench.hpp"
 
 using namespace takt;
 using namespace takt::motion;
 
 namespace {
 
-using Bench = test::EngineBench;
+using Bench = test::CycleBench;
 using test::period;
 using test::three_joints;
 
@@ -51,10 +51,10 @@ TEST_CASE(
   CHECK(end.reason == Errc::loop_overrun);
   CHECK(end.value == 21);
   CHECK(end.limit == 20);
-  CHECK(bench.engine.state() == RobotState::stopping);
+  CHECK(bench.robot_cycle.state() == RobotState::stopping);
   CHECK(bench.snapshot.joints[0].reference.velocity > 0.5);  // a bounded stop without a jump
   for (int i = 0; i < 200; ++i) bench.cycle();
-  CHECK(bench.engine.state() == RobotState::stopped);
+  CHECK(bench.robot_cycle.state() == RobotState::stopped);
   CHECK(bench.snapshot.reason == Errc::loop_overrun);
   CHECK(bench.commands[0].want_power);
   CHECK_FALSE(bench.commands[2].want_power);  // its safe behaviour is release
@@ -62,7 +62,7 @@ TEST_CASE(
   auto reset = Bench::simple(RequestKind::reset);
   bench.cycle({reset.get()});
   for (int i = 0; i < 10; ++i) bench.cycle();
-  CHECK(bench.engine.state() == RobotState::ready);
+  CHECK(bench.robot_cycle.state() == RobotState::ready);
 }
 
 TEST_CASE("an overrun limit of zero stops the robot when any period is missed") {
@@ -91,7 +91,7 @@ TEST_CASE("a loop that is late while the robot starts stops it, too: drives may 
   bench.cycle();
   bench.cycle({}, 100);
   for (int i = 0; i < 10; ++i) bench.cycle();
-  CHECK(bench.engine.state() == RobotState::stopped);
+  CHECK(bench.robot_cycle.state() == RobotState::stopped);
   CHECK(bench.snapshot.reason == Errc::loop_overrun);
   auto reset = Bench::simple(RequestKind::reset);
   bench.cycle({reset.get()});
@@ -105,10 +105,10 @@ TEST_CASE("a loop that is late while the robot is stopped or down changes nothin
   auto stop = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::category_2);
   bench.cycle({stop.get()});
   bench.cycle({}, 100);
-  CHECK(bench.engine.state() == RobotState::stopped);
-  bench.engine.shut_down();
+  CHECK(bench.robot_cycle.state() == RobotState::stopped);
+  bench.robot_cycle.shut_down();
   for (int i = 0; i < 300; ++i) bench.cycle();
-  REQUIRE(bench.engine.state() == RobotState::down);
+  REQUIRE(bench.robot_cycle.state() == RobotState::down);
   bench.cycle({}, 100);
-  CHECK(bench.engine.state() == RobotState::down);
+  CHECK(bench.robot_cycle.state() == RobotState::down);
 }
