@@ -1,8 +1,8 @@
 # takt_add_dbc(TARGET <target> FILES <file.dbc>... [NAMESPACE <name space>] [NODE <node>] [PARTIAL])
 #
 # Makes a C++ header of typed CAN messages out of each DBC file (see takt/dbc/header.hpp), anew whenever the file changes.
-# The target, which must exist and link takt::core, and what links it find the header of drive.dbc as "drive.hpp"; it declares
-# all in the name space `drive_dbc`, with NAMESPACE robot in `robot::drive`. With NODE, it has only the messages that this node
+# The target must exist and link takt::core. It finds the header of drive.dbc as "drive.hpp", and so do targets that link it. The
+# header declares all in the name space `drive_dbc`, with NAMESPACE robot in `robot::drive`. With NODE, it has only the messages that this node
 # sends or receives. Where messages or signals of the file cannot be in the header, the build fails and says why; PARTIAL accepts it.
 #
 #     find_package(takt REQUIRED)               # or add_subdirectory(), or FetchContent
@@ -11,14 +11,14 @@
 #     takt_add_dbc(TARGET controller FILES drive.dbc)
 #
 # A header with a NAMESPACE is also found as "robot/drive.hpp": of two files drive.dbc with two name spaces, that tells which.
-# Without NAMESPACE, files of one name are told apart by their folders: left/drive.dbc and right/drive.dbc become
-# "left/drive.hpp" with the name space left::drive, and "right/drive.hpp" with right::drive.
+# Without NAMESPACE, their folders tell files of one name apart. left/drive.dbc becomes "left/drive.hpp" with the name space
+# left::drive, and right/drive.dbc becomes "right/drive.hpp" with right::drive.
 #
 # The program takt makes the headers: the one that TAKT_HOST_TOOL names, else that of the installed package. Beside takt's sources
-# a small program is built that does nothing else (it needs fmt): takt's own library needs headers before there is a program takt.
+# a small program is built for it, which needs fmt. For takt's own library needs headers before there is a program takt.
 # A build for another machine must name one that runs on this machine: -DTAKT_HOST_TOOL=/usr/bin/takt.
 
-# What to run, and what the headers depend on.
+# The command that makes headers, and the files that the headers depend on.
 function(takt_find_dbc_tool result)
   set(usage "Set TAKT_HOST_TOOL to a program takt of this machine, such as -DTAKT_HOST_TOOL=/usr/bin/takt")
   if(TAKT_HOST_TOOL)

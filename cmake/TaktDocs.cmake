@@ -1,5 +1,5 @@
-# The target docs: a site of the READMEs, the pages of cmake/docs, and the reference of all public headers, at build/<preset>/docs/html.
-# doxygen's warnings and links that lead nowhere are errors. Without doxygen there is no such target.
+# The target docs: a site of the READMEs, the pages of cmake/docs, and the reference of all public headers. It is built in
+# build/<preset>/docs/html. doxygen's warnings and links that lead nowhere are errors. Without doxygen there is no such target.
 find_package(Doxygen 1.9.4 QUIET)
 find_package(Python3 QUIET COMPONENTS Interpreter)
 if(NOT DOXYGEN_FOUND OR NOT Python3_FOUND)

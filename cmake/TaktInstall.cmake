@@ -1,5 +1,5 @@
 # Installation: headers, libraries, the program and the robots that it knows by name, and what find_package(takt) and pkg-config
-# need. Each component has an export file of its own, so that a C program that asks for `c` alone needs neither Eigen nor a C++
+# need. Each component has an export file of its own. So a C program that asks for `c` alone needs neither Eigen nor a C++
 # compiler.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)

@@ -1,5 +1,5 @@
-# Writes a header with the name of every system call of the machine we compile for, as the C library's <sys/syscall.h> has
-# them: the real-time guard of the tests names culprits by it.
+# Writes a header with the name of every system call of the machine we compile for, from the C library's <sys/syscall.h>. The
+# real-time guard of the tests names culprits by it.
 function(takt_write_system_call_names output)
   execute_process(COMMAND ${CMAKE_C_COMPILER} -dM -E -include sys/syscall.h -x c /dev/null
                   OUTPUT_VARIABLE macros COMMAND_ERROR_IS_FATAL ANY)

@@ -289,8 +289,9 @@ int check(const CheckOptions& options) {
   const bool is_too_much = listened.surplus > most_surplus;
   if (is_too_much) {
     fmt::print(
-        "{:.1f} answers a period more than the file's drives give: two drives of one number, a second master "
-        "that asks them, or drives set to report more often\n",
+        "{:.1f} answers a period more than the file's drives give. Two drives have one number, a second "
+        "master "
+        "asks them, or drives are set to report more often\n",
         listened.surplus);
   }
   if (missing > 0) {

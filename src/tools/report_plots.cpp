@@ -226,10 +226,9 @@ Figure comparison_figure(const ReportData& data, const std::vector<std::size_t>&
   figure.stem = "tracking_by_section";
   figure.title = "Tracking error, section by section";
   figure.caption =
-      "Standard deviation of the tracking error over all rotary joints that moved, on a logarithmic axis: "
-      "how far "
-      "the measured "
-      "position was from the command and from the reference that was sent to the drive.";
+      "Standard deviation of the tracking error over all rotary joints that moved, on a logarithmic axis. "
+      "The "
+      "error counts from the command, and from the reference that was sent to the drive.";
   const std::size_t rows = sections.size();
   Script script(figure.stem, std::max(comparison_height, 120 + 34 * static_cast<int>(rows)));
   double low = std::numeric_limits<double>::infinity();
@@ -383,8 +382,9 @@ Figure latency_figure(const ReportData& data) {
   figure.stem = "latency";
   figure.title = "From a request to its first reference";
   figure.caption = fmt::format(
-      "After its hand-over to the loop a request had its first reference on the bus within {} at p99 and {} "
-      "at worst, where one period is {}",
+      "After its hand-over, a request had its first reference on the bus within {} at p99 and {} at worst. "
+      "One "
+      "period is {}",
       duration_text(hand_over.p99), duration_text(hand_over.max), duration_text(nominal));
   figure.caption += received.count > 0 ? fmt::format("; counted from its last byte on the socket, {} and {}.",
                                                      duration_text(received.p99), duration_text(received.max))

@@ -494,10 +494,10 @@ void add_run(CLI::App& app) {
       ->check(CLI::Range(0.0, 1e6))
       ->needs(recording);
   command
-      ->add_option("--around-stops", options->around_stops,
-                   "Record only so many seconds before and after each stop of the robot, for a fault or by a "
-                   "shutdown; "
-                   "takt report shows them, and takt replay needs all of a run")
+      ->add_option(
+          "--around-stops", options->around_stops,
+          "Record only so many seconds before and after each stop of the robot. takt report shows them; "
+          "takt replay needs a whole run")
       ->check(CLI::Range(0.0, 1e6))
       ->needs(recording);
   command->add_flag("--uncompressed", options->uncompressed, "Record without zstd, if takt was built with it")

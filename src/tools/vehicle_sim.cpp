@@ -213,7 +213,7 @@ class VehicleProgram {
     const auto& heard = vehicle_.controller().counters();
     printer_.print(fmt::format(
         "{} control frames obeyed, {} held back by the brake, {} outdated, {} overruled by a stop, {} "
-        "refused, {} malformed; {} halts for lack of control frames; {} status frames sent\n",
+        "refused, {} malformed. {} halts for lack of control frames. {} status frames sent\n",
         heard.obeyed, heard.held, heard.outdated, heard.overruled, link.refused, link.malformed,
         heard.timeouts, link.sent));
   }

@@ -40,8 +40,9 @@ Offence = collections.namedtuple("Offence", "rule file line reason")
 
 
 def check_sentences(file):
-    for block in file.blocks():
-        for sentence in (s for paragraph in paragraphs(block) for s in sentences(paragraph)):
+    prose = [paragraph for block in file.blocks() for paragraph in paragraphs(block)]
+    for paragraph in [*prose, *file.texts()]:
+        for sentence in sentences(paragraph):
             where = file.path, sentence.line
             if sentence.words > MOST_WORDS:
                 yield Offence("sentence", *where, f"{sentence.words} words, more than {MOST_WORDS}: {sentence.source[:60]} ...")
@@ -99,8 +100,13 @@ def paths_of(root):
     return sorted(found)
 
 
+def is_read(path):
+    """Of the texts, only CMake's are code."""
+    return not path.endswith(".txt") or path.endswith("CMakeLists.txt")
+
+
 def offences_in(root):
-    paths = [path for path in paths_of(root) if pathlib.PurePath(path).suffix in LANGUAGE]
+    paths = [path for path in paths_of(root) if pathlib.PurePath(path).suffix in LANGUAGE and is_read(path)]
     files = [Text(path, (root / path).read_text(encoding="utf-8", errors="replace")) for path in paths]
     found = []
     for file in files:
@@ -173,6 +179,10 @@ PLANTED = [  # rule and line of the expected offence, its file and text, other f
     ("opening", 1, SOURCE, "int x;  // for whoever asks\n"),
     ("opening", 2, "README.md", "One.\nIt counts a number that is none.\n"),
     ("opening", 1, SOURCE, "// It drops stamps that cannot be.\n"),
+    ("sentence", 1, SOURCE, 'auto text = "' + LONG.strip().replace("\n{0}", ' "\n            "') + '";\n'),
+    ("opening", 1, SOURCE, 'fail("no {:<8} here: that is no answer. What is sent goes out");\n'),
+    ("sentence", 2, "cmake/planted.cmake", "\n# " + LONG.format("# ")),
+    ("sentence", 2, "CMakeLists.txt", '\nmessage(FATAL_ERROR "' + LONG.replace("\n{0}", " ").strip() + '")\n'),
     ("columns", 1, SOURCE, "//" + " wide." * 19 + "\n"),
     ("columns", 2, SOURCE, "/*\n" + " Wide." * 19 + " */\n"),
     ("columns", 1, "README.md", "Wide. " * 24 + "\n"),
@@ -194,6 +204,9 @@ OBEDIENT = [
     (SOURCE, "// first   " + FITTING.format("//         ") + "// second  " + FITTING.format("//         ")),
     (SOURCE, "int x;  // no full stop\n" + "// " + FITTING.format("// ")),
     (SOURCE, 'const char* s = "// What is" R"(/* whoever */)";\nint million = 1\'000\'000;  // a number\n'),
+    (SOURCE, 'plot("set x 1; plot $data " + "' + LONG.replace("\n{0}", " ").strip() + '={}");\n'),
+    ("tests/can/obedient.cpp", 'TEST_CASE("whatever comes is refused by its name") {}\n'),
+    ("data/obedient.txt", "What is " + LONG.format("")),
     ("README.md", "```\nWhat is " + LONG.format("") + "```\n| " + LONG.replace("\n{0}", " ") + "\nWhat is it?\n"),
     ("README.md", "A [link](https://example.org/" + "x" * 150 + ")\n"),
     ("bench/obedient.py", 'x = """What is this.\nWhoever."""\nprint("# Whoever", x)\n'),

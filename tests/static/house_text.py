@@ -1,4 +1,4 @@
-"""Reads the prose of a file: the comments of C, C++, Python and shell, docstrings, and Markdown, cut into sentences."""
+"""Reads the prose of a file, cut into sentences: comments, docstrings, Markdown, and the texts that a program or CMake shows its user."""
 
 import bisect
 import collections
@@ -6,7 +6,8 @@ import pathlib
 import re
 import textwrap
 
-LANGUAGE = {".hpp": "c", ".h": "c", ".cpp": "c", ".c": "c", ".py": "py", ".sh": "sh", ".md": "md"}
+LANGUAGE = {".hpp": "c", ".h": "c", ".cpp": "c", ".c": "c", ".py": "py", ".sh": "sh", ".md": "md", ".cmake": "cmake",
+            ".txt": "cmake"}
 
 Line = collections.namedtuple("Line", "number text")
 Comment = collections.namedtuple("Comment", "first last column own_line text")  # own_line: no code stands before it
@@ -23,16 +24,36 @@ PYTHON_TOKEN = re.compile(r"""(?P<comment>\#(?!!)[^\n]*)|(?P<text>[rRfFbB]*(?P<q
 SHELL_COMMENT = re.compile(r"""^((?:[^\n'"#]|"[^"\n]*"|'[^'\n]*'|(?<=\S)\#)*?)(?P<comment>(?<!\S)\#(?!!)[^\n]*)""", re.MULTILINE)
 
 
+# ---- texts for users ----
+
+CMAKE_TOKEN = re.compile(r"""(?P<comment>\#[^\n]*)|"(?:\\.|[^"\\])*\"""", re.DOTALL)
+ESCAPED = re.compile(r"\\(.)")
+PLACEHOLDER = re.compile(r"\{[^{}\s]*\}|%[-+ #\d.*]*[a-zA-Z]+|\$\{\w+\}")
+# Plots, pages, shell words and the like: no sentences.
+CODE_IN_TEXT = re.compile(r"[<>$;=\[\]]\S|\S[=(){}|]|--\w+ \w+ --|\\[nt].*\\[nt]")
+
+
+def unescaped(match):
+    return {"n": " ", "t": " "}.get(match[1], match[1])
+
+
+def is_prose(text):
+    """Whether a string is a sentence for a user."""
+    return len(text.split()) > 3 and not CODE_IN_TEXT.search(PLACEHOLDER.sub("X", text))
+
+
 class Text:
     """A file with its comments. `code` is the text of the same length in which comments and strings are blank."""
 
     def __init__(self, path, text):
-        self.path, self.text, self.comments = path, text, []
+        self.path, self.text, self.comments, self.strings = path, text, [], []
         self.language = LANGUAGE[pathlib.PurePath(path).suffix]
         self.starts = [0, *(m.end() for m in re.finditer("\n", text))]
         self.code = text
         if self.language == "c":
             self.code = C_TOKEN.sub(self._blank, text)
+        elif self.language == "cmake":
+            self.code = CMAKE_TOKEN.sub(self._blank, text)
         elif self.language != "md":
             for match in (PYTHON_TOKEN if self.language == "py" else SHELL_COMMENT).finditer(text):
                 self._add_script_comment(match)
@@ -48,9 +69,26 @@ class Text:
     def _blank(self, match):
         if match["comment"]:
             self._add(*match.span())
+        elif match[0][0] == '"':
+            self._add_string(match)
         elif match[0][0].isdigit():
             return match[0]
         return re.sub(r"[^\n]", " ", match[0])
+
+    def _add_string(self, match):
+        """Neighbours are one string."""
+        begin, end = match.span()
+        text = match[0][1:-1]
+        if self.strings and not self.text[self.strings[-1][1]:begin].strip():
+            first, _, before = self.strings.pop()
+            begin, text = first, before + text
+        self.strings.append((begin, end, text))
+
+    def texts(self):
+        """The sentences for users as paragraphs, each of one line."""
+        for begin, _, text in [] if self.path.startswith("tests/") else self.strings:
+            if is_prose(text):
+                yield [Line(self.line(begin), PLACEHOLDER.sub("X", ESCAPED.sub(unescaped, text)))]
 
     def _add_script_comment(self, match):
         if match["comment"]:

@@ -279,7 +279,7 @@ concept Described = NumberField<T> || ArrayField<T> || HasFields<T>;
 template <class T>
 [[nodiscard]] constexpr std::string_view schema_text() noexcept {
   static_assert(std::is_trivially_copyable_v<T>,
-                "what is shared is copied as bytes: it must be trivially copyable");
+                "a shared value is copied as bytes: it must be trivially copyable");
   static_assert(sizeof(T) <= max_element, "an element that is shared has at most a mebibyte");
   static_assert(Described<T>, "list the fields of the type with TAKT_FIELDS (core/fields.hpp)");
   if constexpr (Described<T>) {

@@ -64,8 +64,8 @@ enum class Errc : std::uint16_t {
     case Errc::out_of_range:
       return "a number is out of its range or does not fit its field";
     case Errc::bad_layout:
-      return "the table of layouts is wrong: an id or length out of range, a duplicate id, a field outside "
-             "its block, or a missing field that a typed system needs";
+      return "the table of layouts has an id, length or field out of range, a duplicate id, or lacks a field "
+             "that a typed system needs";
     case Errc::not_finite:
       return "a number is NaN or infinite";
     case Errc::no_block:
