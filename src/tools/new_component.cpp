@@ -2,11 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -131,308 +132,174 @@ struct Spec {
   std::vector<std::unique_ptr<std::string>> texts;
 };
 
-// ---- C++ ----
+// ---- the templates ----
 
-std::string cpp_value_type(const PortSpec& port, const std::string& component) {
-  if (port.is_struct) return port.type_name(component);
-  const shm::Field& field = port.fields.list[0];
-  return field.is_array ? fmt::format("std::array<{}, {}>", cpp_type(field.type), field.count)
-                        : std::string(cpp_type(field.type));
-}
+namespace templates {
+constexpr std::string_view header =
+#include "tools/new_component/component.hpp.in"
+    ;
+constexpr std::string_view source =
+#include "tools/new_component/component.cpp.in"
+    ;
+constexpr std::string_view c_source =
+#include "tools/new_component/component.c.in"
+    ;
+constexpr std::string_view test =
+#include "tools/new_component/component_test.cpp.in"
+    ;
+constexpr std::string_view build =
+#include "tools/new_component/CMakeLists_cpp.txt.in"
+    ;
+constexpr std::string_view c_build =
+#include "tools/new_component/CMakeLists_c.txt.in"
+    ;
+constexpr std::string_view readme =
+#include "tools/new_component/README.md.in"
+    ;
+constexpr std::string_view system =
+#include "tools/new_component/system.json.in"
+    ;
+}  // namespace templates
 
-std::string cpp_struct(const PortSpec& port, const std::string& component) {
-  if (!port.is_struct) return {};
-  std::string fields, names;
-  for (const shm::Field& field : port.fields.all()) {
-    if (field.is_padding()) continue;  // the compiler pads as the schema does
-    fields += field.is_array ? fmt::format("  std::array<{}, {}> {}{{}};\n", cpp_type(field.type),
-                                           field.count, field.name)
-                             : fmt::format("  {} {} = 0;\n", cpp_type(field.type), field.name);
-    names += fmt::format(", {}", field.name);
-  }
-  const std::string type = port.type_name(component);
-  return fmt::format("/// The values of the port {0}.\nstruct {1} {{\n{2}\n  TAKT_FIELDS({1}{3})\n}};\n\n",
-                     port.name, type, fields, names);
-}
+using Words = std::map<std::string, std::string>;
 
-std::string cpp_header(const Spec& spec) {
-  std::string structs, interfaces, members, reads, writes;
-  std::vector<std::string> known;
-  for (const auto& list : {spec.services, spec.consumers}) {
-    for (const auto& [name, interface_name] : list) {
-      if (std::find(known.begin(), known.end(), interface_name) != known.end()) continue;
-      known.push_back(interface_name);
-      interfaces += fmt::format(
-          "/// An interface between components. The number in its name rises with each change.\nstruct {0} "
-          "{{\n"
-          "  static constexpr std::string_view service_name = \"{0}/1\";\n  virtual ~{0}() = default;\n"
-          "  virtual takt::Status call(double value) noexcept = 0;\n}};\n\n",
-          interface_name);
-    }
-  }
-  std::string bases, methods;
-  for (const auto& [name, interface_name] : spec.services) {
-    members += fmt::format("  takt::component::ProvidedService<{0}> {1}{{*this, \"{1}\", *this}};\n",
-                           interface_name, name);
-    if (bases.find(", " + interface_name) == std::string::npos) {
-      bases += ", " + interface_name;
-      if (methods.empty())
-        methods = "  takt::Status call(double /*value*/) noexcept override { return {}; }\n";
-    }
-  }
-  for (const auto& [name, interface_name] : spec.consumers)
-    members +=
-        fmt::format("  takt::component::RequiredService<{0}> {1}{{*this, \"{1}\"}};\n", interface_name, name);
-  for (const PortSpec& port : spec.in) {
-    structs += cpp_struct(port, spec.name);
-    members += fmt::format("  takt::component::InPort<{0}> {1}{{*this, \"{1}\"}};\n",
-                           cpp_value_type(port, spec.name), port.name);
-    reads += fmt::format("    static_cast<void>({}.read());  // new, old or none\n", port.name);
-  }
-  for (const PortSpec& port : spec.out) {
-    structs += cpp_struct(port, spec.name);
-    members += fmt::format("  takt::component::OutPort<{0}> {1}{{*this, \"{1}\"}};\n",
-                           cpp_value_type(port, spec.name), port.name);
-    writes += fmt::format("    {}.write({{}}, cycle.time);\n", port.name);
-  }
-  for (const ParameterSpec& parameter : spec.parameters) {
-    const std::string_view type = parameter.type == "number"    ? "double"
-                                  : parameter.type == "integer" ? "std::int64_t"
-                                                                : "bool";
-    members += fmt::format(
-        "  takt::component::Parameter<{0}> {1}{{*this, \"{1}\", {{.initial = {2}, .description = \"\"}}}};\n",
-        type, parameter.name, parameter.initial);
-  }
-  return fmt::format(
-      "// {0}: {1}\n#pragma once\n\n#include <array>\n#include <cstdint>\n#include <string>\n#include "
-      "<string_view>\n"
-      "#include <utility>\n\n#include \"takt/component/component.hpp\"\n#include "
-      "\"takt/component/parameter.hpp\"\n"
-      "#include \"takt/component/port.hpp\"\n#include \"takt/component/service.hpp\"\n\n{2}{3}"
-      "struct {0} final : takt::component::Component{4} {{\n"
-      "  static constexpr takt::component::ComponentMetadata about{{.type = \"{0}\",\n"
-      "                                                            .version = \"0.1.0\",\n"
-      "                                                            .vendor = \"{5}\",\n"
-      "                                                            .category = \"{6}\",\n"
-      "                                                            .description = \"{1}\"}};\n"
-      "  explicit {0}(std::string name) : Component(about, std::move(name)) {{}}\n\n"
-      "  /// One cycle: real-time safe, so no heap, lock, file or wait.\n"
-      "  takt::Status on_execute(const takt::component::CycleTime& cycle) noexcept override {{\n"
-      "    static_cast<void>(cycle);\n{7}{8}    return {{}};\n  }}\n{9}\n{10}}};\n",
-      spec.name, spec.description, structs, interfaces, bases, spec.vendor, spec.category, reads, writes,
-      methods, members);
-}
-
-// ---- C ----
-
-std::string c_value_type(const PortSpec& port, const std::string& component) {
-  if (port.is_struct) return "struct " + port.type_name(component);
-  const shm::Field& field = port.fields.list[0];
-  return std::string(c_type(field.type));
-}
-
-/// The text of the services of a component in C.
-struct CServices {
-  std::string interfaces, members, create;
+/// Something of which a component may have several: an in-port, a parameter, ...
+struct Item {
+  std::string kind;
+  Words words;
 };
 
-CServices c_services(const Spec& spec) {
-  CServices text;
-  std::vector<std::string> known;
-  for (const auto& list : {spec.services, spec.consumers}) {
-    for (const auto& [name, interface_name] : list) {
-      if (std::find(known.begin(), known.end(), interface_name) != known.end()) continue;
-      known.push_back(interface_name);
-      text.interfaces += fmt::format(
-          "/* An interface between components. The number in its name rises with each change. */\n"
-          "static const char {0}_interface[] = \"{0}_table/1\";\n"
-          "struct {0} {{\n  void* user;\n  int32_t (*call)(void* user, double value);\n}};\n\n",
-          interface_name);
+/// The line with each @word@ replaced.
+std::string replaced(std::string_view line, const Words& words) {
+  std::string result;
+  for (std::size_t begin; (begin = line.find('@')) != std::string_view::npos;) {
+    result += line.substr(0, begin);
+    line.remove_prefix(begin + 1);
+    const std::size_t end = line.find('@');
+    const auto word = words.find(std::string(line.substr(0, end)));
+    if (end == std::string_view::npos || word == words.end()) {
+      result += '@';
+    } else {
+      result += word->second;
+      line.remove_prefix(end + 1);
     }
   }
-  for (const auto& [name, interface_name] : spec.services) {
-    text.interfaces += fmt::format(
-        "static int32_t {0}_call(void* user, double value) {{\n  (void)user;\n  (void)value;\n"
-        "  return TAKT_OK;\n}}\n\n",
-        name);
-    text.members +=
-        fmt::format("  struct {1} {0};\n  takt_provided_service* {0}_service;\n", name, interface_name);
-    text.create += fmt::format(
-        "  me->{0}.user = me;\n  me->{0}.call = {0}_call;\n"
-        "  if (status == TAKT_OK) status = takt_component_add_provided_service(component, \"{0}\", "
-        "{1}_interface, &me->{0}, &me->{0}_service);\n",
-        name, interface_name);
-  }
-  for (const auto& [name, interface_name] : spec.consumers) {
-    text.members += fmt::format("  takt_required_service* {};\n", name);
-    text.create += fmt::format(
-        "  if (status == TAKT_OK) status = takt_component_add_required_service(component, \"{0}\", "
-        "{1}_interface, &me->{0});\n",
-        name, interface_name);
-  }
-  return text;
+  return result.append(line);
 }
 
-std::string c_source(const Spec& spec) {
-  const CServices services = c_services(spec);
-  std::string structs = services.interfaces, members = services.members, create = services.create, execute;
-  for (const auto* ports : {&spec.in, &spec.out}) {
-    const bool reads = ports == &spec.in;
-    for (const PortSpec& port : *ports) {
-      const shm::Field& first = port.fields.list[0];
-      if (port.is_struct) {
-        structs += fmt::format("/* The values of the port {}. */\nstruct {} {{\n", port.name,
-                               port.type_name(spec.name));
-        for (const shm::Field& field : port.fields.all()) {
-          if (!field.is_padding())
-            structs += fmt::format("  {} {}{};\n", c_type(field.type), field.name,
-                                   field.is_array ? fmt::format("[{}]", field.count) : "");
-        }
-        structs += "};\n\n";
-      }
-      members += fmt::format("  takt_{}_port* {};\n", reads ? "in" : "out", port.name);
-      create += fmt::format(
-          "  if (status == TAKT_OK) status = takt_component_add_{0}_port(component, \"{1}\", \"{2}\", "
-          "&me->{1});\n",
-          reads ? "in" : "out", port.name, port.schema);
-      const std::string array = !port.is_struct && first.is_array ? fmt::format("[{}]", first.count) : "";
-      execute += fmt::format("  {{\n    {0} value{1};\n", c_value_type(port, spec.name), array);
-      execute +=
-          reads ? fmt::format(
-                      "    if (takt_in_port_read(me->{}, &value, sizeof value, NULL) == TAKT_SAMPLE_NEW) {{\n"
-                      "      /* use the value */\n    }}\n  }}\n",
-                      port.name)
-                : fmt::format(
-                      "    memset(&value, 0, sizeof value);\n"
-                      "    takt_out_port_write(me->{}, &value, sizeof value, cycle->time_ns);\n  }}\n",
-                      port.name);
+/// Fills in a template. Lines that begin with @KIND@ are for the items of this kind: such lines below each
+/// other are repeated together.
+std::string fill(std::string_view text, const Words& words, const std::vector<Item>& items) {
+  constexpr std::array<std::string_view, 8> kinds = {"@in@",       "@out@",       "@parameter@", "@service@",
+                                                     "@consumer@", "@interface@", "@struct@",    "@called@"};
+  std::string result;
+  const auto repeat = [&](std::string_view kind, const std::vector<std::string_view>& lines) {
+    for (const Item& item : items) {
+      if ("@" + item.kind + "@" != kind) continue;
+      for (const std::string_view line : lines)
+        result += replaced(line.substr(kind.size()), item.words) + "\n";
+    }
+  };
+  std::string_view open;
+  std::vector<std::string_view> block;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(line.size() + 1);
+    const auto kind = std::ranges::find_if(kinds, [&](std::string_view k) { return line.starts_with(k); });
+    const std::string_view now = kind != kinds.end() ? *kind : std::string_view();
+    if (now != open) repeat(open, std::exchange(block, {}));
+    open = now;
+    if (now.empty())
+      result += replaced(line, words) + "\n";
+    else
+      block.push_back(line);
+  }
+  repeat(open, block);
+  return result;
+}
+
+// ---- their words ----
+
+/// Each field of a struct as a line, in C++ and in C, and the names behind each other.
+Words struct_words(const PortSpec& port, const std::string& type) {
+  Words words{{"name", port.name}, {"type", type}};
+  for (const shm::Field& field : port.fields.all()) {
+    if (field.is_padding()) continue;  // the compiler pads as the schema does
+    const bool is_first = words["fields"].empty();
+    const std::string_view end_of_last = is_first ? "" : "\n";
+    words["fields"] += end_of_last;
+    words["fields"] += field.is_array ? fmt::format("  std::array<{}, {}> {}{{}};", cpp_type(field.type),
+                                                    field.count, field.name)
+                                      : fmt::format("  {} {} = 0;", cpp_type(field.type), field.name);
+    words["c_fields"] += end_of_last;
+    words["c_fields"] += fmt::format("  {} {}{};", c_type(field.type), field.name,
+                                     field.is_array ? fmt::format("[{}]", field.count) : "");
+    words["field_names"] += fmt::format(", {}", field.name);
+  }
+  return words;
+}
+
+void add_ports(std::vector<Item>& items, const std::string& kind, const std::vector<PortSpec>& ports,
+               const std::string& component) {
+  for (const PortSpec& port : ports) {
+    const shm::Field& first = port.fields.list[0];
+    const std::string type = port.type_name(component);
+    const bool is_array = !port.is_struct && first.is_array;
+    Words words{{"name", port.name}, {"schema", port.schema}};
+    words["type"] = port.is_struct ? type
+                    : is_array     ? fmt::format("std::array<{}, {}>", cpp_type(first.type), first.count)
+                                   : std::string(cpp_type(first.type));
+    words["c_type"] = port.is_struct ? "struct " + type : std::string(c_type(first.type));
+    words["c_array"] = is_array ? fmt::format("[{}]", first.count) : "";
+    items.push_back({kind, std::move(words)});
+    if (port.is_struct) items.push_back({"struct", struct_words(port, type)});
+  }
+}
+
+Words parameter_words(const ParameterSpec& parameter) {
+  Words words{{"name", parameter.name}, {"kind", parameter.type}, {"initial", parameter.initial}};
+  if (parameter.type == "bool") {
+    words["type"] = "bool";
+    words["c_kind"] = "boolean";
+    words["c_initial"] = parameter.initial == "true" ? "1, \"\"" : "0, \"\"";
+  } else {
+    words["type"] = parameter.type == "number" ? "double" : "std::int64_t";
+    words["c_kind"] = parameter.type;
+    words["c_initial"] = parameter.initial + ", 0, 0, \"\", \"\"";
+  }
+  return words;
+}
+
+std::vector<Item> items_of(const Spec& spec) {
+  std::vector<Item> items;
+  std::vector<std::string> interfaces;
+  for (const auto* list : {&spec.services, &spec.consumers}) {
+    const std::string kind = list == &spec.services ? "service" : "consumer";
+    for (const auto& [name, interface_name] : *list) {
+      items.push_back({kind, {{"name", name}, {"interface", interface_name}}});
+      if (std::ranges::count(interfaces, interface_name) != 0) continue;
+      interfaces.push_back(interface_name);
+      items.push_back({"interface", {{"name", interface_name}}});
     }
   }
-  for (const ParameterSpec& parameter : spec.parameters) {
-    members += fmt::format("  takt_parameter* {};\n", parameter.name);
-    const std::string initial = parameter.initial == "true"    ? "1"
-                                : parameter.initial == "false" ? "0"
-                                                               : parameter.initial;
-    create += parameter.type == "bool"
-                  ? fmt::format(
-                        "  if (status == TAKT_OK) status = takt_component_add_boolean(component, \"{0}\", "
-                        "{1}, \"\", &me->{0});\n",
-                        parameter.name, initial)
-                  : fmt::format(
-                        "  if (status == TAKT_OK) status = takt_component_add_{2}(component, \"{0}\", {1}, "
-                        "0, 0, \"\", \"\", &me->{0});\n",
-                        parameter.name, initial, parameter.type);
+  if (!spec.services.empty()) items.push_back({"called", {}});
+  add_ports(items, "in", spec.in, spec.name);
+  add_ports(items, "out", spec.out, spec.name);
+  for (const ParameterSpec& parameter : spec.parameters)
+    items.push_back({"parameter", parameter_words(parameter)});
+  return items;
+}
+
+Words words_of(const Spec& spec) {
+  std::string bases;
+  for (const auto& [name, interface_name] : spec.services) {
+    if (bases.find(", " + interface_name) == std::string::npos) bases += ", " + interface_name;
   }
-  return fmt::format(
-      "/* {0}: {1} */\n#include <stdlib.h>\n#include <string.h>\n\n#include \"takt.h\"\n\n{2}"
-      "struct {0} {{\n{3}  uint64_t cycles;\n}};\n\n"
-      "/* Set-up: adds ports, services and parameters. */\nstatic int32_t create(takt_component* component, "
-      "void** "
-      "user) {{\n"
-      "  struct {0}* me = calloc(1, sizeof *me);\n  int32_t status = TAKT_OK;\n"
-      "  if (me == NULL) return TAKT_ERROR_CAPI_OUT_OF_MEMORY;\n  *user = me;\n  (void)component;\n{4}  "
-      "return status;\n}}\n\n"
-      "/* One cycle: real-time safe, so no heap, lock, file or wait. */\n"
-      "static int32_t execute(void* user, const takt_cycle* cycle) {{\n  struct {0}* me = user;\n  "
-      "(void)cycle;\n"
-      "  ++me->cycles;\n{5}  return TAKT_OK;\n}}\n\n"
-      "const takt_plugin* takt_plugin_v1(void);\n\n/* What `takt launch` asks for. */\nconst takt_plugin* "
-      "takt_plugin_v1(void) {{\n"
-      "  static takt_component_type type;\n  static const takt_component_type* types[] = {{&type}};\n"
-      "  takt_component_type_init(&type, sizeof type);\n  type.type = \"{0}\";\n  type.version = \"0.1.0\";\n"
-      "  type.vendor = \"{6}\";\n  type.category = \"{7}\";\n  type.description = \"{1}\";\n"
-      "  type.create = create;\n  type.destroy = free;\n  type.on_execute = execute;\n"
-      "  return takt_plugin_make(types, 1);\n}}\n",
-      spec.name, spec.description, structs, members, create, execute, spec.vendor, spec.category);
+  return {{"Component", spec.name},          {"vendor", spec.vendor}, {"category", spec.category},
+          {"description", spec.description}, {"bases", bases},        {"takt_version", TAKT_VERSION}};
 }
 
 // ---- files ----
-
-std::string cmake_file(const Spec& spec, bool is_c) {
-  return fmt::format(
-      "cmake_minimum_required(VERSION 3.18)\nproject({0} LANGUAGES {1})\n\n"
-      "find_package(takt {2} REQUIRED COMPONENTS {3})\n\n"
-      "# The plug-in for `takt launch`: lib{0}.so beside system.json.\n"
-      "{6}\n"
-      "set_target_properties({0} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${{CMAKE_CURRENT_SOURCE_DIR}})\n\n"
-      "enable_testing()\nadd_executable({0}_test {0}_test.cpp)\n{5}"
-      "add_test(NAME {0} COMMAND {0}_test $<TARGET_FILE:{0}>)\n",
-      spec.name, is_c ? "C CXX" : "CXX", TAKT_VERSION, is_c ? "c" : "takt", is_c ? "c" : "cpp",
-      is_c ? fmt::format(
-                 "find_package(takt {0} REQUIRED COMPONENTS takt)\ntarget_link_libraries({1}_test PRIVATE "
-                 "takt::takt)\n"
-                 "set_target_properties({1}_test PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)\n",
-                 TAKT_VERSION, spec.name)
-           : fmt::format(
-                 "target_link_libraries({0}_test PRIVATE takt::takt)\n"
-                 "set_target_properties({0} {0}_test PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)\n",
-                 spec.name),
-      is_c ? fmt::format("add_library({0} MODULE {0}.c)\ntarget_link_libraries({0} PRIVATE takt::c)",
-                         spec.name)
-           : fmt::format("takt_add_plugin({0} {0}.cpp)", spec.name));
-}
-
-/// Loads the plug-in as `takt launch` does, and runs it for a second of simulated time.
-std::string test_source(const Spec& spec) {
-  std::string checks;
-  for (const auto* ports : {&spec.in, &spec.out}) {
-    for (const PortSpec& port : *ports)
-      checks += fmt::format("  check((*made)->find_port(\"{0}\") != nullptr, \"it has the port {0}\");\n",
-                            port.name);
-  }
-  for (const ParameterSpec& parameter : spec.parameters)
-    checks += fmt::format(
-        "  check((*made)->parameters().find(\"{0}\") != nullptr, \"it has the parameter {0}\");\n",
-        parameter.name);
-  return fmt::format(
-      "// Loads the plug-in as `takt launch` does, and runs the component for a second of simulated time.\n"
-      "#include <chrono>\n#include <cstdio>\n#include <cstdlib>\n#include <string>\n\n"
-      "#include \"takt/app/component_library.hpp\"\n#include \"takt/component/drivers.hpp\"\n\nnamespace "
-      "{{\n\n"
-      "void check(bool is_true, const std::string& what) {{\n  std::printf(\"%s: %s\\n\", is_true ? \"ok\" : "
-      "\"FAILED\", what.c_str());\n"
-      "  if (!is_true) std::exit(1);\n}}\n\n}}  // namespace\n\nint main(int, char** arguments) {{\n"
-      "  takt::app::ComponentLibrary library;\n  const auto loaded = library.load(arguments[1]);\n"
-      "  check(loaded.has_value(), loaded ? \"the plug-in is loaded\" : loaded.error().message);\n"
-      "  const auto made = library.make(\"{0}\", \"one\");\n  check(made.has_value(), \"it makes a "
-      "component\");\n{1}"
-      "  takt::component::ExecutionContext context;\n"
-      "  check(context.add(**made).has_value(), \"it participates in a context\");\n"
-      "  check(context.activate(**made).has_value(), \"it becomes active\");\n"
-      "  takt::component::VirtualTime time;\n  check(time.add(context, "
-      "std::chrono::milliseconds(1)).has_value(), \"time runs\");\n"
-      "  time.run_until(takt::Time(std::chrono::seconds(1)));\n"
-      "  check((*made)->state() == takt::component::ComponentState::active, \"it is active after 1000 "
-      "cycles\");\n}}\n",
-      spec.name, checks);
-}
-
-std::string readme(const Spec& spec) {
-  std::string list;
-  for (const PortSpec& port : spec.in)
-    list += fmt::format("| {} | in-port | `{}` |\n", port.name, port.schema);
-  for (const PortSpec& port : spec.out)
-    list += fmt::format("| {} | out-port | `{}` |\n", port.name, port.schema);
-  for (const ParameterSpec& one : spec.parameters)
-    list += fmt::format("| {} | parameter | {}, initially {} |\n", one.name, one.type, one.initial);
-  for (const auto& [name, interface_name] : spec.services)
-    list += fmt::format("| {} | provided service | {} |\n", name, interface_name);
-  for (const auto& [name, interface_name] : spec.consumers)
-    list += fmt::format("| {} | required service | {} |\n", name, interface_name);
-  return fmt::format(
-      "# {0}\n\n{1}\n\n| name | kind | type |\n| --- | --- | --- |\n{2}\nBuild and test it:\n\n```sh\ncmake "
-      "-B build && cmake --build build && ctest "
-      "--test-dir build\n```\n\nRun it:\n\n```sh\ntakt launch system.json\n```\n",
-      spec.name, spec.description, list);
-}
-
-std::string system_file(const Spec& spec) {
-  return fmt::format(
-      "{{\n  \"name\": \"{0}\",\n  \"libraries\": [\"lib{0}.so\"],\n  \"contexts\": [{{\"name\": \"main\", "
-      "\"period_ms\": 1}}],\n"
-      "  \"components\": [{{\"name\": \"one\", \"type\": \"{0}\", \"context\": \"main\"}}]\n}}\n",
-      spec.name);
-}
 
 void write(const std::filesystem::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
@@ -463,17 +330,20 @@ void write_project(const NewOptions& options) {
   if (std::filesystem::exists(folder)) refuse(folder.string() + " exists already");
   std::error_code error;
   if (!std::filesystem::create_directories(folder, error)) refuse(folder.string() + ": " + error.message());
-  write(folder / "CMakeLists.txt", cmake_file(spec, is_c));
-  write(folder / "README.md", readme(spec));
-  write(folder / "system.json", system_file(spec));
-  write(folder / (spec.name + "_test.cpp"), test_source(spec));
+  const Words words = words_of(spec);
+  const std::vector<Item> items = items_of(spec);
+  const auto write_filled = [&](const std::string& name, std::string_view text) {
+    write(folder / name, fill(text, words, items));
+  };
+  write_filled("CMakeLists.txt", is_c ? templates::c_build : templates::build);
+  write_filled("README.md", templates::readme);
+  write_filled("system.json", templates::system);
+  write_filled(spec.name + "_test.cpp", templates::test);
   if (is_c) {
-    write(folder / (spec.name + ".c"), c_source(spec));
+    write_filled(spec.name + ".c", templates::c_source);
   } else {
-    write(folder / (spec.name + ".hpp"), cpp_header(spec));
-    write(folder / (spec.name + ".cpp"),
-          fmt::format("#include \"{0}.hpp\"\n\n#include \"takt/component/plugin.hpp\"\n\nTAKT_PLUGIN({0})\n",
-                      spec.name));
+    write_filled(spec.name + ".hpp", templates::header);
+    write_filled(spec.name + ".cpp", templates::source);
   }
   fmt::print(
       "{0}: build and test it with  cmake -B {0}/build {0} && cmake --build {0}/build && ctest --test-dir "
