@@ -9,6 +9,7 @@
 #include "takt/app/shared_ports.hpp"
 #include "takt/component/service.hpp"
 #include "takt/describe.hpp"
+#include "takt/drives/registry.hpp"
 #include "takt/platform/steady_clock.hpp"
 
 namespace takt::app {
@@ -49,6 +50,13 @@ std::string segment_name(const SystemDescription& description) { return "takt-" 
 // ---- finding ----
 
 Component* ComponentSystem::Parts::find(std::string_view name) const noexcept {
+  if (const std::size_t slash = name.find('/'); slash != std::string_view::npos) {
+    for (const auto& runner : robots) {
+      if (runner->robot && runner->description.name == name.substr(0, slash))
+        return runner->robot->manager().find(name.substr(slash + 1));
+    }
+    return nullptr;
+  }
   for (const Part& part : components) {
     if (part.component->name() == name) return part.component.get();
   }
@@ -126,6 +134,10 @@ SetupResult<void> ComponentSystem::Parts::adopt_bells() {
 bool ComponentSystem::Parts::is_elsewhere(std::string_view full_name) const {
   const std::string_view name = split_name(full_name).first;
   if (find(name) != nullptr) return false;
+  const auto is_its = [name](const auto& runner) {
+    return !runner->robot && name.starts_with(runner->description.name + "/");
+  };
+  if (std::ranges::any_of(robots, is_its)) return true;
   return lost.contains(name) ||
          (!options.process.empty() && !description.process_of(name).empty() && !is_ours(name));
 }
@@ -148,7 +160,14 @@ SetupResult<void> ComponentSystem::Parts::make() {
       note(fmt::format("/libraries/{}", i), loaded.error().message);
   }
   for (const ContextDescription& context : description.contexts) {
-    if (is_ours(context.name)) runners.push_back(std::make_unique<Runner>(context));
+    if (is_ours(context.name) && !context.robot) runners.push_back(std::make_unique<Runner>(context));
+  }
+  for (std::size_t i = 0; i < description.contexts.size(); ++i) {
+    const ContextDescription& context = description.contexts[i];
+    if (!is_ours(context.name) || !context.robot) continue;
+    robots.push_back(std::make_unique<RobotRunner>(context));
+    if (auto made = make_robot(*robots.back()); !made)
+      note(fmt::format("/contexts/{}/file", i), made.error().message);
   }
   for (std::size_t i = 0; i < description.components.size(); ++i) {
     const ComponentDescription& wanted = description.components[i];
@@ -173,6 +192,11 @@ SetupResult<void> ComponentSystem::Parts::make() {
     const ConnectionDescription& wanted = description.connections[i];
     const std::string where = fmt::format("/connections/{}", i);
     if (description.is_recorded(split_name(wanted.to).first)) continue;
+    for (const std::string* end : {&wanted.from, &wanted.to}) {
+      if (end->find('/') != std::string::npos && description.process_of(split_name(wanted.from).first) !=
+                                                     description.process_of(split_name(wanted.to).first))
+        note(where, fmt::format("\"{}\" is a port of a robot, which connects within its process", *end));
+    }
     OutPortBase* from = nullptr;
     InPortBase* to = nullptr;
     if (!is_elsewhere(wanted.from)) {
@@ -205,6 +229,28 @@ SetupResult<void> ComponentSystem::Parts::make() {
   }
   make_recorders(note);
   if (!mistakes.empty()) return fail(component::Errc::bad_system, mistakes);
+  return {};
+}
+
+SetupResult<void> ComponentSystem::Parts::make_robot(RobotRunner& runner) const {
+  const RobotContext& wanted = *runner.description.robot;
+  RobotOptions how;
+  how.devices.simulate = wanted.simulate;
+  how.port = wanted.port;
+  how.recording = wanted.recording;
+  how.recorder.compression = options.compression;
+  how.overwrite = true;
+  how.libraries = description.libraries;
+  how.folders = options.folders;
+  how.thread = runner.description.thread;
+  if (!options.opens_robots) {
+    const auto checked = drives::load_robot_file(wanted.file);
+    if (checked) return {};
+    return fail(component::Errc::bad_system, wanted.file + ": " + robot::to_string(checked.error().front()));
+  }
+  auto made = Robot::from_file(wanted.file, std::move(how));
+  if (!made) return tl::unexpected<SetupError>(std::move(made.error()));
+  runner.robot = std::move(*made);
   return {};
 }
 
@@ -309,9 +355,21 @@ SetupResult<void> ComponentSystem::Parts::start_threads() {
           return status;
         });
   }
+  start_robots();
   watchdog = std::thread([this] { watch(); });
   await_contexts();
   return {};
+}
+
+void ComponentSystem::Parts::start_robots() {
+  for (const auto& owned : robots) {
+    RobotRunner& runner = *owned;
+    if (!runner.robot->place().empty()) report(runner.description.name + ": " + runner.robot->place());
+    runner.thread = std::thread([&runner] {
+      runner.result = runner.robot->run();
+      runner.ended = true;
+    });
+  }
 }
 
 /// Before its thread runs it, a context has no time, and would activate components at the time 0.
@@ -347,6 +405,9 @@ SetupResult<void> ComponentSystem::start() {
 
 SetupResult<void> ComponentSystem::run_virtual(Duration duration) {
   Parts& parts = *parts_;
+  if (!parts.robots.empty())
+    return fail(component::Errc::bad_system,
+                parts.robots.front()->description.name + " is a robot, which runs in wall time only");
   parts.is_virtual = true;
   if (auto done = parts.set_up(); !done) return done;
   component::VirtualTime time;
@@ -394,7 +455,7 @@ bool ComponentSystem::Parts::stop(Duration patience) {
     if (component.state() == ComponentState::active && component.context() != nullptr)
       static_cast<void>(component.context()->deactivate(component, patience));
   }
-  bool whole = true;
+  bool whole = stop_robots(patience);
   for (auto runner = runners.rbegin(); runner != runners.rend(); ++runner) {
     if (!(*runner)->thread) continue;
     (*runner)->context.request_stop();
@@ -414,6 +475,29 @@ bool ComponentSystem::Parts::stop(Duration patience) {
   return true;
 }
 
+/// A robot that moves needs time for its controlled stop.
+bool ComponentSystem::Parts::stop_robots(Duration patience) {
+  constexpr Duration longest_stop = std::chrono::seconds(10);
+  const auto deadline = std::chrono::steady_clock::now() + patience + longest_stop;
+  for (const auto& runner : robots) {
+    if (runner->thread.joinable()) runner->robot->shut_down();
+  }
+  bool whole = true;
+  for (const auto& runner : robots) {
+    if (!runner->thread.joinable()) continue;
+    while (!runner->ended && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    whole = whole && runner->ended;
+    if (!runner->ended) continue;
+    runner->thread.join();
+    look_at(*runner);
+    if (!runner->result) report(runner->description.name + ": " + runner->result.error().message);
+    if (const auto totals = runner->robot->finish(); !totals)
+      report(runner->description.name + ": " + totals.error().message);
+  }
+  return whole;
+}
+
 bool ComponentSystem::stop(Duration patience) { return parts_->stop(patience); }
 
 // ---- the watchdog ----
@@ -424,7 +508,20 @@ void ComponentSystem::Parts::report(std::string text) {
   if (reports.size() < 256) reports.push_back(std::move(text));
 }
 
+void ComponentSystem::Parts::look_at(RobotRunner& runner) {
+  while (const auto line = runner.robot->next_report()) {
+    report(runner.description.name + ": " + line->text);
+    if (!line->text.starts_with("robot ")) continue;
+    const std::scoped_lock lock(report_mutex);
+    runner.state = line->text;
+    runner.is_well = !line->text.starts_with("robot stop") && !line->text.starts_with("robot down");
+  }
+}
+
 void ComponentSystem::Parts::look(Time now) {
+  for (const auto& runner : robots) {
+    if (runner->thread.joinable()) look_at(*runner);
+  }
   for (const auto& owned : runners) {
     Runner& runner = *owned;
     const Component* running = runner.context.running_component();

@@ -168,7 +168,9 @@ class Commands {
           verb));
     }
     if (component == nullptr) return refusal(fmt::format("there is no component \"{}\"", name));
-    if (verb == "show") return show(*component);
+    if (verb == "show") return show(*component, name);
+    if (name.find('/') != std::string::npos)
+      return refusal(fmt::format("{} is a controller of a robot: takt ctl --port PORT {}", name, verb));
     if (verb == "set") return set(*component, line);
     if (verb == "replace") return replace(name, take_word(line));
     if (verb == "apply")
@@ -185,6 +187,7 @@ class Commands {
   [[nodiscard]] Value list() const {
     Value contexts = Value::array();
     for (const auto& runner : parts_->runners) contexts.push_back(to_json(*runner));
+    for (const auto& runner : parts_->robots) contexts.push_back(context_of(*runner));
     Value components = Value::array();
     Value connections = Value::array();
     Value ports = Value::array();
@@ -200,6 +203,7 @@ class Commands {
         }
       }
     }
+    for (const auto& runner : parts_->robots) add_controllers(*runner, components, ports, connections);
     Value answer = {{"ok", true},           {"system", parts_->description.name},
                     {"contexts", contexts}, {"components", components},
                     {"ports", ports},       {"connections", connections}};
@@ -208,12 +212,56 @@ class Commands {
     return answer;
   }
 
+  /// A robot as a context: its state is its last report about itself.
+  [[nodiscard]] Value context_of(const ComponentSystem::Parts::RobotRunner& runner) const {
+    const std::scoped_lock lock(parts_->report_mutex);
+    return {{"name", runner.description.name},
+            {"kind", "robot"},
+            {"process", runner.description.process},
+            {"robot", runner.robot->description().name},
+            {"period_ms", to_seconds(runner.robot->description().period) * 1e3},
+            {"cycles", runner.robot->manager().context().cycles()},
+            {"server", runner.robot->place()},
+            {"state", runner.state}};
+  }
+  /// The controllers of a robot, as "robot/controller".
+  static void add_controllers(const ComponentSystem::Parts::RobotRunner& runner, Value& components,
+                              Value& ports, Value& connections) {
+    robot::Manager& manager = runner.robot->manager();
+    for (const robot::ControllerStatus& status : manager.controllers()) {
+      const Component* const controller = manager.find(status.name);
+      if (controller == nullptr) continue;  // unloaded meanwhile
+      const std::string prefix = runner.description.name + "/";
+      components.push_back(summary_of(*controller));
+      components.back()["name"] = prefix + controller->name();
+      components.back()["context"] = runner.description.name;
+      for (const component::Port* port : controller->ports()) {
+        ports.push_back(to_json(*port));
+        ports.back()["name"] = prefix + port->full_name();
+        ports.back().erase("connections");
+        for (const auto& info : connections_of(*port)) {
+          const bool writes = dynamic_cast<const component::OutPortBase*>(port) != nullptr;
+          if (writes) connections.push_back(to_json(info));
+          for (Value& one : connections) {
+            Value& end = one[writes ? "from" : "to"];
+            if (end == port->full_name()) end = prefix + port->full_name();
+          }
+        }
+      }
+    }
+  }
+
   /// The status is "stuck", "error" or "ok", with the reasons.
   [[nodiscard]] Value status() const {
     Value reasons = Value::array();
     for (const auto& part : parts_->components) {
       if (part.component->state() == component::ComponentState::error && reasons.size() < max_reasons)
         reasons.push_back(fmt::format("{}: {}", part.component->name(), describe(part.component->error())));
+    }
+    for (const auto& runner : parts_->robots) {
+      const std::scoped_lock lock(parts_->report_mutex);
+      if (!runner->is_well && reasons.size() < max_reasons)
+        reasons.push_back(runner->description.name + ": " + runner->state);
     }
     const char* state = reasons.empty() ? "ok" : "error";
     if (parts_->stuck) state = "stuck";
@@ -230,9 +278,10 @@ class Commands {
             {"reasons", reasons}};
   }
 
-  [[nodiscard]] static Value show(Component& component) {
+  [[nodiscard]] static Value show(Component& component, const std::string& name) {
     Value answer = summary_of(component);
     answer["ok"] = true;
+    answer["name"] = name;
     put_details(answer, component);
     answer["ports"] = Value::array();
     for (const component::Port* port : component.ports()) answer["ports"].push_back(to_json(*port));

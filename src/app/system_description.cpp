@@ -105,10 +105,18 @@ class Reader {
     time(one, "period_ms", 1e-3, context.period, Range{0.01, 1e7});
     time(one, "silence_ms", 1e-3, context.silence, Range{1, 1e7});
     time(one, "stuck_after_ms", 1e-3, context.stuck_after, Range{1, 1e7});
+    constexpr std::pair<std::string_view, bool> kinds[] = {{"components", false}, {"robot", true}};
+    bool is_robot = false;
+    one.word<bool>("kind", is_robot, kinds);
+    if (is_robot) robot(one, context.robot.emplace());
     constexpr std::pair<std::string_view, WhenStuck> when_stuck[] = {{"report", WhenStuck::report},
                                                                      {"end-process", WhenStuck::end_process}};
     one.word<WhenStuck>("when_stuck", context.when_stuck, when_stuck);
-    if (events == one.has("period_ms"))
+    if (is_robot) {
+      robots_.insert(context.name);
+      if (events || one.has("period_ms"))
+        mistakes_.add(one.where(), "a robot has the rate of its file, neither \"period_ms\" nor \"events\"");
+    } else if (events == one.has("period_ms"))
       mistakes_.add(one.where(), "needs either \"period_ms\" or \"events\": true");
     if (const Value* cores = one.find("cpus")) {
       for (std::size_t i = 0; cores->is_array() && i < cores->size(); ++i) {
@@ -128,6 +136,17 @@ class Reader {
     system_.contexts.push_back(std::move(context));
   }
 
+  void robot(Object& one, RobotContext& robot) {
+    one.required_name("file", robot.file);
+    one.boolean("simulate", robot.simulate);
+    if (one.has("port")) {
+      std::uint32_t port = 0;
+      integer(one, "port", port, 0, 65'535);
+      robot.port = static_cast<std::uint16_t>(port);
+    }
+    if (one.has("record")) one.required_name("record", robot.recording);
+  }
+
   void component(Object& one) {
     ComponentDescription component;
     new_name(one, component.name, components_);
@@ -137,6 +156,9 @@ class Reader {
       mistakes_.add(one.at("context"), "\"" + component.context +
                                            "\" is neither a context nor a composite that is listed before");
     }
+    if (robots_.contains(component.context))
+      mistakes_.add(one.at("context"),
+                    "\"" + component.context + "\" is a robot: its file names its controllers");
     if (component.type == "Composite" && !runners_.insert(component.name).second)
       mistakes_.add(one.at("name"), "\"" + component.name + "\" is the name of a context");
     if (component.type == "Recording") one.required_name("file", component.recording);
@@ -220,12 +242,13 @@ class Reader {
 
   SystemDescription system_;
   Mistakes mistakes_{64};
-  std::set<std::string> runners_, components_, processes_;
+  std::set<std::string> runners_, robots_, components_, processes_;
 };
 
 }  // namespace
 
 const ContextDescription* SystemDescription::context_of(std::string_view runner) const {
+  runner = runner.substr(0, runner.find('/'));
   for (const ContextDescription& context : contexts) {
     if (context.name == runner) return &context;
   }
@@ -278,6 +301,12 @@ SetupResult<SystemDescription> system_from_file(const std::string& path) {
   const auto folder = std::filesystem::path(path).parent_path();
   for (ProcessDescription& process : system->processes) {
     for (std::string* file : {&process.log, &process.recording}) {
+      if (!file->empty()) *file = (folder / *file).string();
+    }
+  }
+  for (ContextDescription& context : system->contexts) {
+    if (!context.robot) continue;
+    for (std::string* file : {&context.robot->file, &context.robot->recording}) {
       if (!file->empty()) *file = (folder / *file).string();
     }
   }

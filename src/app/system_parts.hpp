@@ -18,6 +18,7 @@
 
 #include "app/port_player.hpp"
 #include "app/port_recorder.hpp"
+#include "takt/app/robot.hpp"
 #include "takt/app/system.hpp"
 #include "takt/component/connection.hpp"
 #include "takt/component/context_thread.hpp"
@@ -50,6 +51,18 @@ struct ComponentSystem::Parts {
     Time suspect_since{};
     bool reported = false;
   };
+  /// A robot and its thread.
+  struct RobotRunner {
+    explicit RobotRunner(const ContextDescription& of) : description(of) {}
+
+    const ContextDescription description;
+    std::unique_ptr<Robot> robot;  ///< null: only its file was checked
+    std::thread thread;
+    std::atomic<bool> ended{false};
+    SetupResult<void> result;  ///< of run(), once it has ended
+    std::string state;         ///< its last report about itself; with report_mutex
+    bool is_well = true;       ///< likewise
+  };
   struct Part {
     const ComponentDescription* description = nullptr;
     ComponentPointer component;
@@ -72,6 +85,7 @@ struct ComponentSystem::Parts {
   SystemOptions options;
   ComponentLibrary* library = nullptr;
   std::vector<std::unique_ptr<Runner>> runners;
+  std::vector<std::unique_ptr<RobotRunner>> robots;
   std::vector<Part> components;
   std::vector<ComponentPointer> stuck_components;  ///< replaced, but a thread may still use them
   std::map<std::string, std::shared_ptr<component::Wake>, std::less<>> bells;  ///< by context
@@ -118,6 +132,8 @@ struct ComponentSystem::Parts {
 
   [[nodiscard]] SetupResult<void> make();
   using Note = std::function<void(const std::string& where, const std::string& reason)>;
+  /// Reads a robot's file, and opens its buses.
+  [[nodiscard]] SetupResult<void> make_robot(RobotRunner& runner) const;
   /// A component of the type "Recording", or of the library's types.
   [[nodiscard]] SetupResult<ComponentPointer> make_component(const ComponentDescription& wanted);
   void make_recorders(const Note& note);
@@ -137,9 +153,12 @@ struct ComponentSystem::Parts {
   [[nodiscard]] SetupResult<void> connect_all();
   [[nodiscard]] SetupResult<void> connect_one(std::size_t index);
   [[nodiscard]] SetupResult<void> start_threads();
+  void start_robots();
   void await_contexts();
   [[nodiscard]] SetupResult<void> activate_all();
   bool stop(Duration patience);
+  [[nodiscard]] bool stop_robots(Duration patience);
+  void look_at(RobotRunner& runner);
   void watch();
   void look(Time now);
   void report(std::string text);

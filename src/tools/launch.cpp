@@ -142,7 +142,7 @@ SetupResult<std::map<std::string, platform::EventBell>> make_bells(
     const app::SystemDescription& description) {
   std::map<std::string, platform::EventBell> bells;
   for (const app::ContextDescription& context : description.contexts) {
-    if (context.period != Duration(0)) continue;
+    if (context.period != Duration(0) || context.robot) continue;
     auto bell = platform::EventBell::create();
     if (!bell) return tl::unexpected<SetupError>(std::move(bell.error()));
     bells.emplace(context.name, std::move(*bell));
@@ -164,7 +164,9 @@ int launch(const LaunchOptions& options) {
   if (is_single && !options.check) return run_here(*description, options);
   // All of it is checked before anything starts.
   app::ComponentLibrary library;
-  auto system = app::ComponentSystem::create(*description, library, system_options(options));
+  app::SystemOptions how = system_options(options);
+  how.opens_robots = false;
+  auto system = app::ComponentSystem::create(*description, library, how);
   if (!system) return complain(options.file, system.error().message);
   if (options.check) {
     fmt::print("{}: {} components in {} contexts, {} processes: no mistakes\n", options.file,

@@ -3,7 +3,7 @@
 
 usage: takt_launch_test.py TAKT SOURCE_FOLDER MOTOR_PLUGIN ROBOT_PLUGIN ODD_PLUGIN FOREIGN_PLUGIN OTHER_ABI_PLUGIN NEWER_PLUGIN [unittest arguments]
 """
-import json, os, shutil, subprocess, time
+import json, os, re, shutil, subprocess, time
 import xml.etree.ElementTree
 
 from launched_system import TAKT, MOTOR, ROBOT, ODD, FOREIGN, OTHER_ABI, NEWER, SYSTEM, ROBOT_SYSTEM, PATIENCE, Folder, Running, main, wait_until
@@ -226,6 +226,60 @@ class OddTest(Running):
         self.assertIn("process ", self.refusal)
         self.assertIn("none.so", self.refusal)
         self.assertEqual(self.end(), 0)
+
+
+class RobotContextTest(Running):
+    """A whole robot beside components, in one process."""
+
+    def system(self, **changes):
+        folder = os.path.join(SOURCE, "examples", "10_component")
+        with open(os.path.join(folder, "swinging_joint.json")) as file:
+            system = json.load(file)
+        system["contexts"][0].update({"file": os.path.join(folder, "joint.json")}, **changes)
+        return dict(system, libraries=[ROBOT], name=self.name)
+
+    def arm(self):
+        return next(row for row in self.ask("list")["contexts"] if row["name"] == "arm")
+
+    def test_a_component_moves_a_joint_through_a_controller_of_the_robot(self):
+        self.launch(self.system(record="run.mcap"))
+        wait_until(lambda: self.arm()["state"] == "robot ready", "the robot is ready")
+        port = self.arm()["server"].rsplit(":", 1)[1]
+        positions = set()
+
+        def moves():
+            positions.add(round(float(re.search(r"joint +(-?[\d.]+)", self.takt("state", "--port", port).stdout)[1]), 2))
+            return len(positions) > 5
+
+        wait_until(moves, "the joint swings")
+        self.assertEqual(self.ask("show", "arm/speed")["state"], "active")
+        self.assertGreater(self.port("arm/speed", "setpoints")["read"], 5)
+        listed = self.ask("list")
+        self.assertIn(("swing.velocities", "arm/speed.setpoints"), [(one["from"], one["to"]) for one in listed["connections"]])
+        self.assertIsNone(self.ask("stop", "arm/speed"))
+        self.assertIn("is a controller of a robot: takt ctl --port PORT stop", self.refusal)
+        self.assertEqual(self.takt("ctl", "--port", port, "stop", "speed").returncode, 0)
+        self.assertEqual(self.takt("estop", "--port", port).returncode, 0)
+        wait_until(lambda: self.ask("list")["processes"][0]["status"] == "error", "a stopped robot is told")
+        self.assertEqual(self.end(), 0)
+        self.assertIn("arm: robot down", self.said())
+        self.assertEqual(self.takt("report", os.path.join(self.folder, "run.mcap"), "--out", os.path.join(self.folder, "report")).returncode, 0)
+
+    def test_mistakes_about_robots_are_listed_with_their_pointers(self):
+        system = self.system(file="nowhere.json", period_ms=1)
+        system["components"].append({"name": "other", "type": "Swing", "context": "arm"})
+        code, lines = self.mistakes(system)
+        self.assertEqual(code, 2)
+        self.assertEqual(sum("/contexts/0: a robot has the rate of its file" in line for line in lines), 1, lines)
+        self.assertEqual(sum("/components/1/context: \"arm\" is a robot" in line for line in lines), 1, lines)
+        code, lines = self.mistakes(self.system(file="nowhere.json"))
+        self.assertEqual(code, 2)
+        self.assertIn("/contexts/0/file: ", lines[0])
+        system = self.system()
+        system["contexts"][1]["process"] = "other"
+        self.assertIn("\"arm/speed.setpoints\" is a port of a robot, which connects within its process", self.mistakes(system)[1][0])
+        done = self.takt("launch", self.file(self.system()), "--virtual-time", "1")
+        self.assertIn("arm is a robot, which runs in wall time only", done.stderr)
 
 
 class RobotTest(Running):

@@ -39,14 +39,17 @@ struct SystemOptions {
   /// bell, a context is not woken by writers in other processes.
   std::map<std::string, int> bells{};
   record::Compression* compression = nullptr;  ///< of recordings; must outlive the system. Null: none
+  /// Whether create() opens the buses of robots. If not, it reads their files only, to be checked: the system
+  /// then cannot start.
+  bool opens_robots = true;
 };
 
 /// A system. One thread at a time calls it.
 class ComponentSystem {
  public:
-  /// Loads the libraries, makes the components, and sets their parameters. Starts nothing: no component is
-  /// initialized. Errors: bad_system; the message has a line for each mistake, with its JSON pointer.
-  /// The library must outlive the system.
+  /// Loads the libraries, makes the components, and sets their parameters. Opens the buses of its robots.
+  /// Starts nothing: no component is initialized, and no robot moves. Errors: bad_system; the message has a
+  /// line for each mistake, with its JSON pointer. The library must outlive the system.
   [[nodiscard]] static SetupResult<std::unique_ptr<ComponentSystem>> create(
       const SystemDescription& description, ComponentLibrary& library, const SystemOptions& options = {});
   /// Stops.
@@ -62,16 +65,19 @@ class ComponentSystem {
   /// Connects the ports, initializes the components, starts the threads, and activates the components in
   /// order. If one fails, everything ends again. Errors: those of the components, with their names.
   [[nodiscard]] SetupResult<void> start();
-  /// Runs the system for this long in simulated time, in this thread, instead of start(). Errors: as start().
+  /// Runs the system for this long in simulated time, in this thread, instead of start(). Errors: as start();
+  /// bad_system with a robot.
   [[nodiscard]] SetupResult<void> run_virtual(Duration duration);
-  /// Deactivates the components in the opposite order, and ends the threads. A thread that is stuck in a
-  /// callback for longer than `patience` is left alone; then false is returned, and the process should end.
+  /// Deactivates the components in the opposite order, brings the robots to their controlled stop, and ends
+  /// the threads. A thread that is stuck in a callback for longer than `patience` is left alone; a robot has
+  /// 10 s more. Then false is returned, and the process should end.
   bool stop(Duration patience = std::chrono::seconds(2));
 
   /// Answers a line of text with a JSON object, {"ok": true, ...} or {"ok": false, "error": "..."}:
   ///   list                      contexts, components, ports, connections
   ///   status                    who this process is, since when, and whether all of it is well
-  ///   show NAME                 a component with ports, services, parameters and last changes
+  ///   show NAME                 a component with ports, services, parameters and last changes; also a
+  ///                             robot's controller "robot/controller"
   ///   start|stop|reset NAME     transitions
   ///   set NAME {"gain": 2}      parameters, whole or not at all
   ///   apply NAME SET            a named set of parameters

@@ -20,6 +20,13 @@
 // the named out-ports of its components, or all of them without "ports". Paths begin at the folder of the
 // system's file. A log is appended to. A recording that exists is kept: the next free number is taken.
 //
+// A context of the kind "robot" is a whole robot: its drives, controllers and motion server.
+//   {"name": "arm", "kind": "robot", "file": "arm6.json", "port": 6010, "record": "arm.mcap", "priority": 80}
+// Its period is that of its file. "simulate": true simulates its drives. "port" is that of its motion server,
+// 0 for any free one; without it, there is none. Its controllers are components of the system for connections
+// within the process: {"from": "planner.velocities", "to": "arm/speed.setpoints"}. The robot's own commands
+// (takt ctl) switch them. A robot's recording lacks samples from other contexts, so a replay may differ.
+//
 // A component of the type "Recording" stands for one that was recorded:
 //   {"name": "motor", "type": "Recording", "context": "control", "file": "io.mcap"}
 // It has the out-ports of "motor", and writes what they carried. What others write to it goes nowhere. In
@@ -31,6 +38,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +61,14 @@ enum class WhenStuck : std::uint8_t {
   end_process,  ///< the other contexts stop in order; the process then fails, and its restart policy decides
 };
 
+/// A robot that is a context (app/robot.hpp).
+struct RobotContext {
+  std::string file;                     ///< path of its description
+  bool simulate = false;                ///< its drives are simulated, whatever the file says
+  std::optional<std::uint16_t> port{};  ///< of its motion server on 127.0.0.1, 0: any; std::nullopt: none
+  std::string recording{};              ///< path of its recording, which may replace a file; empty: none
+};
+
 /// A context and the thread that runs it.
 struct ContextDescription {
   std::string name;
@@ -62,6 +78,7 @@ struct ContextDescription {
   rt::ThreadConfig thread;
   Duration stuck_after = std::chrono::milliseconds(500);  ///< a callback that runs longer is reported
   WhenStuck when_stuck = WhenStuck::report;
+  std::optional<RobotContext> robot{};  ///< of the kind "robot"
 };
 
 /// A component and its place.
@@ -116,7 +133,8 @@ struct SystemDescription {
   std::vector<ServiceDescription> services;
   std::vector<ProcessDescription> processes;  ///< all that contexts name, "main" first
 
-  /// The context that runs a component or composite, or the context of this name; null: there is none.
+  /// The context that runs a component or composite, the context of this name, or that of a robot's
+  /// controller "robot/controller"; null: there is none.
   [[nodiscard]] const ContextDescription* context_of(std::string_view runner) const;
   /// Whether the component of this name comes from a recording. Connections to it are left out.
   [[nodiscard]] bool is_recorded(std::string_view component) const;
