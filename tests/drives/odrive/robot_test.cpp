@@ -50,7 +50,7 @@ class Misled final : public robot::Hardware {
     master_->write(now, commands);
   }
   [[nodiscard]] robot::HardwareCounters counters() const noexcept override { return master_->counters(); }
-  [[nodiscard]] sim::RobotSimulation& simulation() noexcept { return simulation_; }
+  [[nodiscard]] sim::RobotSimulation* simulation() noexcept { return &simulation_; }
 
  private:
   sim::RobotSimulation simulation_;
