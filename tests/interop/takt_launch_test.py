@@ -6,7 +6,7 @@ usage: takt_launch_test.py TAKT SOURCE_FOLDER MOTOR_PLUGIN ROBOT_PLUGIN ODD_PLUG
 import json, os, re, shutil, subprocess, time
 import xml.etree.ElementTree
 
-from launched_system import TAKT, MOTOR, ROBOT, ODD, FOREIGN, OTHER_ABI, NEWER, SYSTEM, ROBOT_SYSTEM, PATIENCE, Folder, Running, main, wait_until
+from launched_system import TAKT, SOURCE, MOTOR, ROBOT, ODD, FOREIGN, OTHER_ABI, NEWER, SYSTEM, ROBOT_SYSTEM, PATIENCE, Folder, Running, main, wait_until
 
 
 class CheckTest(Folder):
