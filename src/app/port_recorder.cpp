@@ -20,13 +20,13 @@ std::uint32_t capacity_for(std::size_t value_bytes) {
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(most_bytes / (value_bytes + 16), 8, 1024));
 }
 
+}  // namespace
+
 std::string free_path(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return path;
   return record::numbered_path(path, record::next_free_number(path, 1));
 }
-
-}  // namespace
 
 SetupResult<void> PortRecorder::add(const std::string& name, component::OutPortBase& port) {
   const std::string own = component::is_valid_name(name) ? name : std::to_string(ports_.size());

@@ -18,6 +18,9 @@
 
 namespace takt::app {
 
+/// The path, or "run.1.mcap" and so on while "run.mcap" exists. A system keeps older recordings.
+[[nodiscard]] std::string free_path(const std::string& path);
+
 /// Runs in a context of its own, beside those of the components: a port pays for a copy into a ring. The
 /// callbacks of the cycle are real-time safe.
 class PortRecorder final : public component::Component {

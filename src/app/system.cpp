@@ -237,9 +237,8 @@ SetupResult<void> ComponentSystem::Parts::make_robot(RobotRunner& runner) const 
   RobotOptions how;
   how.devices.simulate = wanted.simulate;
   how.port = wanted.port;
-  how.recording = wanted.recording;
+  if (!wanted.recording.empty()) how.recording = free_path(wanted.recording);
   how.recorder.compression = options.compression;
-  how.overwrite = true;
   how.libraries = description.libraries;
   how.folders = options.folders;
   how.thread = runner.description.thread;
@@ -365,8 +364,8 @@ void ComponentSystem::Parts::start_robots() {
   for (const auto& owned : robots) {
     RobotRunner& runner = *owned;
     if (!runner.robot->place().empty()) report(runner.description.name + ": " + runner.robot->place());
-    runner.thread = std::thread([&runner] {
-      runner.result = runner.robot->run();
+    runner.thread = std::thread([this, &runner] {
+      if (const auto ran = runner.robot->run(); !ran) tell(runner, ran.error().message, false);
       runner.ended = true;
     });
   }
@@ -491,7 +490,6 @@ bool ComponentSystem::Parts::stop_robots(Duration patience) {
     if (!runner->ended) continue;
     runner->thread.join();
     look_at(*runner);
-    if (!runner->result) report(runner->description.name + ": " + runner->result.error().message);
     if (const auto totals = runner->robot->finish(); !totals)
       report(runner->description.name + ": " + totals.error().message);
   }
@@ -510,12 +508,20 @@ void ComponentSystem::Parts::report(std::string text) {
 
 void ComponentSystem::Parts::look_at(RobotRunner& runner) {
   while (const auto line = runner.robot->next_report()) {
-    report(runner.description.name + ": " + line->text);
-    if (!line->text.starts_with("robot ")) continue;
-    const std::scoped_lock lock(report_mutex);
-    runner.state = line->text;
-    runner.is_well = !line->text.starts_with("robot stop") && !line->text.starts_with("robot down");
+    const bool is_about_itself = line->text.starts_with("robot ");
+    if (is_about_itself)
+      tell(runner, line->text,
+           !line->text.starts_with("robot stop") && !line->text.starts_with("robot down"));
+    else
+      report(runner.description.name + ": " + line->text);
   }
+}
+
+void ComponentSystem::Parts::tell(RobotRunner& runner, const std::string& state, bool is_well) {
+  report(runner.description.name + ": " + state);
+  const std::scoped_lock lock(report_mutex);
+  runner.state = state;
+  runner.is_well = is_well;
 }
 
 void ComponentSystem::Parts::look(Time now) {

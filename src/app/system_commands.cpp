@@ -431,6 +431,10 @@ class Commands {
 }  // namespace
 
 std::string ComponentSystem::command(std::string_view line, std::string_view who) {
+  std::vector<std::unique_lock<std::mutex>> holds;  // controllers of robots stay loaded meanwhile
+  for (const auto& runner : parts_->robots) {
+    if (runner->robot) holds.push_back(runner->robot->controllers().hold());
+  }
   const Value answer = Commands(*parts_, who).run(line);
   // What only asks is not logged.
   if (parts_->log && line != "list" && line != "status" && !line.starts_with("show "))

@@ -59,9 +59,8 @@ struct ComponentSystem::Parts {
     std::unique_ptr<Robot> robot;  ///< null: only its file was checked
     std::thread thread;
     std::atomic<bool> ended{false};
-    SetupResult<void> result;  ///< of run(), once it has ended
-    std::string state;         ///< its last report about itself; with report_mutex
-    bool is_well = true;       ///< likewise
+    std::string state;    ///< its last report about itself; with report_mutex
+    bool is_well = true;  ///< likewise
   };
   struct Part {
     const ComponentDescription* description = nullptr;
@@ -159,6 +158,8 @@ struct ComponentSystem::Parts {
   bool stop(Duration patience);
   [[nodiscard]] bool stop_robots(Duration patience);
   void look_at(RobotRunner& runner);
+  /// Reports the state of a robot, and keeps it for those who ask.
+  void tell(RobotRunner& runner, const std::string& state, bool is_well);
   void watch();
   void look(Time now);
   void report(std::string text);

@@ -89,6 +89,8 @@ class ControllerCommands {
   /// Returns a text for each controller that was not set.
   [[nodiscard]] std::vector<std::string> set(const std::vector<component::Assignment>& assignments,
                                              std::string_view who);
+  /// While the lock is held, no command runs. So controllers that robot::Manager::find() gives stay loaded.
+  [[nodiscard]] std::unique_lock<std::mutex> hold() { return std::unique_lock(mutex_); }
   /// The kept events with a greater number, the oldest first.
   [[nodiscard]] std::vector<ControllerEvent> events_after(std::uint64_t number);
 

@@ -66,7 +66,7 @@ struct RobotContext {
   std::string file;                     ///< path of its description
   bool simulate = false;                ///< its drives are simulated, whatever the file says
   std::optional<std::uint16_t> port{};  ///< of its motion server on 127.0.0.1, 0: any; std::nullopt: none
-  std::string recording{};              ///< path of its recording, which may replace a file; empty: none
+  std::string recording{};              ///< path of its recording; empty: none
 };
 
 /// A context and the thread that runs it.
