@@ -9,7 +9,6 @@
 #include "takt/app/shared_ports.hpp"
 #include "takt/component/service.hpp"
 #include "takt/describe.hpp"
-#include "takt/drives/registry.hpp"
 #include "takt/platform/steady_clock.hpp"
 
 namespace takt::app {
@@ -232,27 +231,6 @@ SetupResult<void> ComponentSystem::Parts::make() {
   return {};
 }
 
-SetupResult<void> ComponentSystem::Parts::make_robot(RobotRunner& runner) const {
-  const RobotContext& wanted = *runner.description.robot;
-  RobotOptions how;
-  how.devices.simulate = wanted.simulate;
-  how.port = wanted.port;
-  if (!wanted.recording.empty()) how.recording = free_path(wanted.recording);
-  how.recorder.compression = options.compression;
-  how.libraries = description.libraries;
-  how.folders = options.folders;
-  how.thread = runner.description.thread;
-  if (!options.opens_robots) {
-    const auto checked = drives::load_robot_file(wanted.file);
-    if (checked) return {};
-    return fail(component::Errc::bad_system, wanted.file + ": " + robot::to_string(checked.error().front()));
-  }
-  auto made = Robot::from_file(wanted.file, std::move(how));
-  if (!made) return tl::unexpected<SetupError>(std::move(made.error()));
-  runner.robot = std::move(*made);
-  return {};
-}
-
 SetupResult<std::optional<platform::Segment>> ComponentSystem::make_segment() const {
   const Parts& parts = *parts_;
   std::vector<std::string> names;
@@ -360,17 +338,6 @@ SetupResult<void> ComponentSystem::Parts::start_threads() {
   return {};
 }
 
-void ComponentSystem::Parts::start_robots() {
-  for (const auto& owned : robots) {
-    RobotRunner& runner = *owned;
-    if (!runner.robot->place().empty()) report(runner.description.name + ": " + runner.robot->place());
-    runner.thread = std::thread([this, &runner] {
-      if (const auto ran = runner.robot->run(); !ran) tell(runner, ran.error().message, false);
-      runner.ended = true;
-    });
-  }
-}
-
 /// Before its thread runs it, a context has no time, and would activate components at the time 0.
 void ComponentSystem::Parts::await_contexts() {
   const Time latest = platform::SteadyClock().now() + start_patience;
@@ -474,28 +441,6 @@ bool ComponentSystem::Parts::stop(Duration patience) {
   return true;
 }
 
-/// A robot that moves needs time for its controlled stop.
-bool ComponentSystem::Parts::stop_robots(Duration patience) {
-  constexpr Duration longest_stop = std::chrono::seconds(10);
-  const auto deadline = std::chrono::steady_clock::now() + patience + longest_stop;
-  for (const auto& runner : robots) {
-    if (runner->thread.joinable()) runner->robot->shut_down();
-  }
-  bool whole = true;
-  for (const auto& runner : robots) {
-    if (!runner->thread.joinable()) continue;
-    while (!runner->ended && std::chrono::steady_clock::now() < deadline)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    whole = whole && runner->ended;
-    if (!runner->ended) continue;
-    runner->thread.join();
-    look_at(*runner);
-    if (const auto totals = runner->robot->finish(); !totals)
-      report(runner->description.name + ": " + totals.error().message);
-  }
-  return whole;
-}
-
 bool ComponentSystem::stop(Duration patience) { return parts_->stop(patience); }
 
 // ---- the watchdog ----
@@ -504,24 +449,6 @@ void ComponentSystem::Parts::report(std::string text) {
   if (log) log->write(now(), rt::LogLevel::warning, {}, text);
   const std::scoped_lock lock(report_mutex);
   if (reports.size() < 256) reports.push_back(std::move(text));
-}
-
-void ComponentSystem::Parts::look_at(RobotRunner& runner) {
-  while (const auto line = runner.robot->next_report()) {
-    const bool is_about_itself = line->text.starts_with("robot ");
-    if (is_about_itself)
-      tell(runner, line->text,
-           !line->text.starts_with("robot stop") && !line->text.starts_with("robot down"));
-    else
-      report(runner.description.name + ": " + line->text);
-  }
-}
-
-void ComponentSystem::Parts::tell(RobotRunner& runner, const std::string& state, bool is_well) {
-  report(runner.description.name + ": " + state);
-  const std::scoped_lock lock(report_mutex);
-  runner.state = state;
-  runner.is_well = is_well;
 }
 
 void ComponentSystem::Parts::look(Time now) {

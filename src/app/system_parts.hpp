@@ -1,4 +1,5 @@
-// The parts of a running system, for its two sources: system.cpp runs them, system_commands.cpp answers.
+// The parts of a running system, for its sources: system.cpp runs them, system_robots.cpp runs its robots,
+// system_commands.cpp answers.
 #pragma once
 
 #include <atomic>
