@@ -465,7 +465,7 @@ class TaktBus(unittest.TestCase):
             if done.returncode != 0:
                 break
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-        self.assertIn("two drives of one number", done.stdout)
+        self.assertIn("Two drives have one number", done.stdout)
         self.assertIn("answers a period more than", done.stdout)
 
     def test_a_drive_of_another_kind_is_seen(self):

@@ -538,7 +538,7 @@ TEST_CASE("the comparison finds a model that breaks a rule") {
         Mistake::lender_pays, Mistake::effort_stays, Mistake::mode_stays, Mistake::power_is_ignored}) {
     CAPTURE(static_cast<int>(mistake));
     bool found = false;
-    for (std::uint64_t salt = 0; salt < 100 && !found; ++salt) {
+    for (std::uint64_t salt = 0; salt < 10'000 && !found; ++salt) {
       World world(salt, mistake);
       for (std::size_t i = 0; i < operations_of_a_world && !found; ++i) found = world.step() != 0;
     }

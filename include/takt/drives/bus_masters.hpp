@@ -131,6 +131,8 @@ class BusMasters final : public robot::Hardware {
       const robot::JointDescription& joint = description.joints[i];
       if (joint.bus >= masters.size()) return fail(Errc::no_such_bus, joint.name);
       if (!robot::speaks(description.buses[joint.bus], Master::protocol)) continue;
+      if (joint.bus >= buses.size() || buses[joint.bus] == nullptr)
+        return fail(Errc::no_such_bus, joint.name);
       if (auto added = masters[joint.bus].add(description, i); !added) return fail(added.error(), joint.name);
     }
     std::unique_ptr<BusMasters> self(new BusMasters);
