@@ -46,7 +46,8 @@ TEST_CASE("drives report their identity on request, as far as their protocol can
   const std::pair<const char*, const char*> tells[] = {
       {"odrive_arm", "hardware 4.4.58, firmware 0.6.10"}, {"mhubo", "board type 0"}, {"arm6", ""}};
   for (const auto& [name, identity] : tells) {
-    CAPTURE(name);
+    const std::string title = name;
+    CAPTURE(title);
     Robot robot(name);
     robot.hardware->ask_identity();
     CHECK(robot.hardware->identity(0).empty());
