@@ -84,7 +84,7 @@ TEST_CASE("a bus's filters pass what its master understands, and nothing else") 
   check_filters<HuboHardware>(boards, plan_bus(boards, 0));
   BusPlan with_sensors = plan_bus(boards, 0);
   drives::plan_hubo_sensors(sensors, 0, with_sensors);
-  check_filters<HuboHardware>(boards, with_sensors, HuboBusOptions({}, sensors));
+  check_filters<HuboHardware>(boards, with_sensors, HuboBusOptions{{}, sensors});
 
   const RobotDescription servos = one_bus(drives::find("servo"), 13, 10ms);
   check_filters<ServoHardware>(servos, plan_bus(servos, 0));

@@ -46,7 +46,7 @@ struct Rig {
     for (std::uint8_t i = 0; i < 2; ++i) REQUIRE(board.fit(i, description.joints[i]));
     VirtualCanBus::Port* const pointer = &host;
     hardware =
-        std::move(*drives::HuboHardware<VirtualCanBus::Port>::create(description, {&pointer, 1}, options));
+        std::move(*drives::HuboHardware<VirtualCanBus::Port>::create(description, {&pointer, 1}, {options}));
     for (auto& command : commands) command.want_power = true;
   }
 

@@ -62,7 +62,8 @@ using Master = HuboHardware<test::ScriptedBus>;
 /// This robot, with boards behind its buses.
 struct Rig : test::HardwareRig<Master> {
   explicit Rig(HuboOptions hubo_options = {})
-      : HardwareRig(description(), drives::find("hubo"), hubo_options), options(hubo_options) {
+      : HardwareRig(description(), drives::find("hubo"), HuboBusOptions{hubo_options}),
+        options(hubo_options) {
     boards[0][17];
     boards[2][14];
     boards[2][15];

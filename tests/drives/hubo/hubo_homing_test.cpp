@@ -234,7 +234,7 @@ TEST_CASE(
   }
   test::ScriptedBus bus;
   test::ScriptedBus* const pointer = &bus;
-  const auto hardware = std::move(*HuboHardware<test::ScriptedBus>::create(robot, {&pointer, 1}, homing()));
+  const auto hardware = std::move(*HuboHardware<test::ScriptedBus>::create(robot, {&pointer, 1}, {homing()}));
   std::vector<JointFeedback> feedback(3);
   std::vector<JointCommand> commands(3);
   for (auto& command : commands) command.want_power = true;

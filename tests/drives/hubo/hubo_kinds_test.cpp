@@ -61,7 +61,7 @@ robot::RobotDescription robot_of_all_kinds() {
 struct Rig {
   explicit Rig(const drives::HuboOptions& options = {}) {
     VirtualCanBus::Port* const pointer = &host;
-    hardware = std::move(*Hardware::create(description, {&pointer, 1}, options));
+    hardware = std::move(*Hardware::create(description, {&pointer, 1}, {options}));
     for (std::size_t i = 0; i < joints; ++i) {
       commands[i].want_power = true;
       if (description.joints[i].rated_effort > 0) commands[i].mode = CommandMode::effort;

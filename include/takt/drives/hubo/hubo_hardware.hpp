@@ -47,14 +47,10 @@
 
 namespace takt::drives {
 
-/// What the masters of all buses are told.
+/// The options of the masters of all buses.
 struct HuboBusOptions {
-  // Implicit: most robots have no sensors.
-  HuboBusOptions(HuboOptions board_options = {}, std::span<const HuboSensorPlace> sensor_places = {}) noexcept
-      : boards(board_options), sensors(sensor_places) {}
-
-  HuboOptions boards;
-  std::span<const HuboSensorPlace> sensors;  ///< they are asked in each cycle
+  HuboOptions boards{};
+  std::span<const HuboSensorPlace> sensors{};  ///< they are asked in each cycle
 };
 
 /// The master of the Hubo boards and sensors on one bus, for BusMasters.
