@@ -254,7 +254,7 @@ void takt_record_init(takt_record* record, std::size_t size) { takt::capi::init_
 std::int32_t takt_recording_open(const char* path, takt_recording** recording, char* text, std::size_t size) {
   return guarded(text, size, [&]() -> Status {
     if (path == nullptr || recording == nullptr) return fail(Errc::null_pointer);
-    auto opened = record::Reader::open(path, takt::capi::reader_options());
+    auto opened = record::Reader::open_rotated({path}, takt::capi::reader_options());
     if (!opened) return refuse(opened.error(), text, size);
     *recording = std::make_unique<takt_recording>(takt_recording{std::move(*opened)}).release();
     return {};

@@ -168,10 +168,12 @@ class RecordTest(unittest.TestCase):
         with Recording(self.path) as recording:
             self.assertEqual(len(list(recording)), results.count(OK))
 
-    def test_a_recording_begins_the_next_file(self):
-        self.record(20000, uncompressed=1, rotate_bytes=1_500_000)
+    def test_a_recording_that_goes_on_in_further_files_is_read_as_one(self):
+        given = self.record(20000, uncompressed=1, rotate_bytes=1_500_000)
         self.assertTrue(os.path.exists(os.path.join(self.folder, "run.1.mcap")))
         self.assertLess(os.path.getsize(self.path), 1_500_000)
+        with Recording(self.path) as recording:
+            self.assertEqual(list(recording), given)
 
     def test_what_makes_no_sense_is_refused(self):
         path = self.path.encode()

@@ -142,8 +142,9 @@ typedef struct takt_record {
 /* Sets struct_size to `size`, and everything else to zero. Ignores NULL. Real-time safe. */
 TAKT_API void takt_record_init(takt_record* record, size_t size);
 
-/* Opens a file and reads what it describes. The caller owns *recording and closes it with
- * takt_recording_close(). `text` is as for takt_recorder_create(). Errors: TAKT_ERROR_RECORD_... */
+/* Opens a file and reads what it describes. Of a rotated recording, the files that follow are read with it.
+ * The caller owns *recording and closes it with takt_recording_close(). `text` is as for
+ * takt_recorder_create(). Errors: TAKT_ERROR_RECORD_... */
 TAKT_API int32_t takt_recording_open(const char* path, takt_recording** recording, char* text, size_t size);
 /* Returns the number of joints; 0 for NULL. */
 TAKT_API size_t takt_recording_joint_count(const takt_recording* recording);
