@@ -1,7 +1,9 @@
 #include "record/recording_messages.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <string>
 
 #include "record/joint_state_message.hpp"
 #include "record/standard_message.hpp"
@@ -61,6 +63,12 @@ void RecordingMessages::define(const Metadata& metadata, std::span<const Topic> 
   if (!metadata.description.empty())
     definitions_.metadata.back().entries.emplace("description", metadata.description);
   if (!metadata.devices.empty()) definitions_.metadata.back().entries.emplace("devices", metadata.devices);
+  // Tells this recording from the one of a process that starts again. Equal runs in virtual time, which has
+  // no epoch, give equal files.
+  if (metadata.epoch != Duration(0)) {
+    const auto since_boot = std::chrono::steady_clock::now().time_since_epoch();
+    definitions_.metadata.back().entries.emplace("run", std::to_string(since_boot.count()));
+  }
 
   const auto schema = [&](std::string name, std::string text) {
     const auto id = static_cast<std::uint16_t>(definitions_.schemas.size() + 1);

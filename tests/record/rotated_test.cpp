@@ -21,10 +21,11 @@ namespace {
 constexpr int cycles = 200;  // from 0.1 s to 20 s
 
 /// Four files of about 5 s.
-void write_files(const std::string& path, const std::string& robot = "one") {
+void write_files(const std::string& path, const std::string& robot = "one", Duration epoch = {}) {
   Metadata metadata;
   metadata.robot = robot;
   metadata.period = std::chrono::milliseconds(100);
+  metadata.epoch = epoch;
   metadata.joints = {"a"};
   RecorderOptions options;
   options.rotate_after = std::chrono::seconds(5);
@@ -119,6 +120,19 @@ TEST_CASE("the files follow each other beside older files, also when all were re
     std::filesystem::rename(folder.file(fmt::format("run{}.mcap", number)),
                             folder.file(fmt::format("day.7{}.mcap", number)));
   is_whole(read_files({folder.file("day.7.mcap")}));
+}
+
+TEST_CASE("a process that starts again has a recording of its own, though all else is equal") {
+  const ScratchFolder folder;
+  const Duration epoch = std::chrono::hours(24 * 365 * 56);
+  for (const char* name : {"run", "next"}) {
+    write_files(folder.file(fmt::format("{}.mcap", name)), "one", epoch);
+    for (int i = 1; i <= 3; ++i) std::filesystem::remove(folder.file(fmt::format("{}.{}.mcap", name, i)));
+  }
+  const std::string cut = folder.file("run.mcap");
+  std::filesystem::resize_file(cut, std::filesystem::file_size(cut) / 2);
+  std::filesystem::rename(folder.file("next.mcap"), folder.file("run.1.mcap"));
+  for (const LostPart& part : read_files({cut}).lost) CHECK_FALSE(contains(part.text(Time{}), "follows"));
 }
 
 TEST_CASE("a missing file is a gap with a name and times, and not joined silently") {
