@@ -498,7 +498,8 @@ std::optional<ReportLine> Robot::next_report() {
     std::string why;
     if (seen->cause.reason != motion::Errc{}) why = ": " + describe_cause(seen->cause, parts_->description);
     return ReportLine{fmt::format("robot {}{}{}", motion::state_name(seen->state), why,
-                                  motion::next_step(seen->state, seen->cause.reason))};
+                                  motion::next_step(seen->state, seen->cause.reason)),
+                      false, seen->state};
   }
   if (parts_->bus_watch) {
     if (auto complaint = parts_->bus_watch->next()) return ReportLine{std::move(*complaint), true};

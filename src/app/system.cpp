@@ -360,6 +360,8 @@ SetupResult<void> ComponentSystem::Parts::activate_all() {
 }
 
 SetupResult<void> ComponentSystem::start() {
+  if (!parts_->robots.empty() && !parts_->options.opens_robots)
+    return fail(component::Errc::bad_system, "the system was made to be checked: opens_robots is false");
   parts_->began = parts_->now();
   parts_->began_unix = parts_->began + parts_->epoch();
   SetupResult<void> done = parts_->set_up();

@@ -187,7 +187,9 @@ class Commands {
   [[nodiscard]] Value list() const {
     Value contexts = Value::array();
     for (const auto& runner : parts_->runners) contexts.push_back(to_json(*runner));
-    for (const auto& runner : parts_->robots) contexts.push_back(context_of(*runner));
+    for (const auto& runner : parts_->robots) {
+      if (runner->robot) contexts.push_back(context_of(*runner));
+    }
     Value components = Value::array();
     Value connections = Value::array();
     Value ports = Value::array();
@@ -203,7 +205,10 @@ class Commands {
         }
       }
     }
-    for (const auto& runner : parts_->robots) add_controllers(*runner, components, ports, connections);
+    for (const auto& runner : parts_->robots) {
+      if (runner->robot) add_controllers(*runner, components, ports, connections);
+    }
+    name_controllers_in(connections);
     Value answer = {{"ok", true},           {"system", parts_->description.name},
                     {"contexts", contexts}, {"components", components},
                     {"ports", ports},       {"connections", connections}};
@@ -228,10 +233,10 @@ class Commands {
   static void add_controllers(const ComponentSystem::Parts::RobotRunner& runner, Value& components,
                               Value& ports, Value& connections) {
     robot::Manager& manager = runner.robot->manager();
+    const std::string prefix = runner.description.name + "/";
     for (const robot::ControllerStatus& status : manager.controllers()) {
       const Component* const controller = manager.find(status.name);
-      if (controller == nullptr) continue;  // unloaded meanwhile
-      const std::string prefix = runner.description.name + "/";
+      if (controller == nullptr) continue;  // it failed to load
       components.push_back(summary_of(*controller));
       components.back()["name"] = prefix + controller->name();
       components.back()["context"] = runner.description.name;
@@ -239,15 +244,21 @@ class Commands {
         ports.push_back(to_json(*port));
         ports.back()["name"] = prefix + port->full_name();
         ports.back().erase("connections");
-        for (const auto& info : connections_of(*port)) {
-          const bool writes = dynamic_cast<const component::OutPortBase*>(port) != nullptr;
-          if (writes) connections.push_back(to_json(info));
-          for (Value& one : connections) {
-            Value& end = one[writes ? "from" : "to"];
-            if (end == port->full_name()) end = prefix + port->full_name();
-          }
-        }
+        if (dynamic_cast<const component::OutPortBase*>(port) == nullptr) continue;
+        for (const auto& info : connections_of(*port)) connections.push_back(to_json(info));
       }
+    }
+  }
+  /// Ports know the names of their components alone. The connections of the system know the robots, too.
+  void name_controllers_in(Value& connections) const {
+    const auto own = [](const std::string& name) { return name.substr(name.find('/') + 1); };
+    for (const ComponentSystem::Parts::Wire& wire : parts_->wires) {
+      const auto one = std::ranges::find_if(connections, [&](const Value& connection) {
+        return connection["from"] == own(wire.from) && connection["to"] == own(wire.to);
+      });
+      if (one == connections.end()) continue;
+      (*one)["from"] = wire.from;
+      (*one)["to"] = wire.to;
     }
   }
 
@@ -431,9 +442,10 @@ class Commands {
 }  // namespace
 
 std::string ComponentSystem::command(std::string_view line, std::string_view who) {
-  std::vector<std::unique_lock<std::mutex>> holds;  // controllers of robots stay loaded meanwhile
+  // Controllers of robots stay loaded meanwhile. A status needs none, so it waits for no command to them.
+  std::vector<std::unique_lock<std::mutex>> holds;
   for (const auto& runner : parts_->robots) {
-    if (runner->robot) holds.push_back(runner->robot->controllers().hold());
+    if (runner->robot && line != "status") holds.push_back(runner->robot->controllers().hold());
   }
   const Value answer = Commands(*parts_, who).run(line);
   // What only asks is not logged.

@@ -11,6 +11,14 @@ namespace takt::app {
 
 SetupResult<void> ComponentSystem::Parts::make_robot(RobotRunner& runner) const {
   const RobotContext& wanted = *runner.description.robot;
+  if (!options.opens_robots) {
+    const auto checked = drives::load_robot_file(wanted.file);
+    if (checked) return {};
+    std::string mistakes;
+    for (const robot::Mistake& mistake : checked.error())
+      mistakes += (mistakes.empty() ? "" : "\n") + wanted.file + ": " + robot::to_string(mistake);
+    return fail(component::Errc::bad_system, std::move(mistakes));
+  }
   RobotOptions how;
   how.devices.simulate = wanted.simulate;
   how.port = wanted.port;
@@ -19,11 +27,6 @@ SetupResult<void> ComponentSystem::Parts::make_robot(RobotRunner& runner) const 
   how.libraries = description.libraries;
   how.folders = options.folders;
   how.thread = runner.description.thread;
-  if (!options.opens_robots) {
-    const auto checked = drives::load_robot_file(wanted.file);
-    if (checked) return {};
-    return fail(component::Errc::bad_system, wanted.file + ": " + robot::to_string(checked.error().front()));
-  }
   auto made = Robot::from_file(wanted.file, std::move(how));
   if (!made) return tl::unexpected<SetupError>(std::move(made.error()));
   runner.robot = std::move(*made);
@@ -64,13 +67,13 @@ bool ComponentSystem::Parts::stop_robots(Duration patience) {
 }
 
 void ComponentSystem::Parts::look_at(RobotRunner& runner) {
+  using robot::RobotState;
   while (const auto line = runner.robot->next_report()) {
-    const bool is_about_itself = line->text.starts_with("robot ");
-    if (is_about_itself)
-      tell(runner, line->text,
-           !line->text.starts_with("robot stop") && !line->text.starts_with("robot down"));
-    else
+    if (line->state) {
+      tell(runner, line->text, *line->state == RobotState::starting || *line->state == RobotState::ready);
+    } else {
       report(runner.description.name + ": " + line->text);
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 #include "record/joint_state_message.hpp"
 
+#include "record/standard_message.hpp"
 #include "takt/core/bytes.hpp"
 
 namespace takt::record {
@@ -20,21 +21,11 @@ std::size_t take_count(ByteReader& reader, std::size_t size) noexcept {
 
 }  // namespace
 
-const char* joint_state_schema() noexcept {
-  return R"(std_msgs/Header header
-string[] name
-float64[] position
-float64[] velocity
-float64[] effort
-================================================================================
-MSG: std_msgs/Header
-builtin_interfaces/Time stamp
-string frame_id
-================================================================================
-MSG: builtin_interfaces/Time
-int32 sec
-uint32 nanosec
-)";
+const std::string& joint_state_schema() {
+  static const std::string text =
+      "std_msgs/Header header\nstring[] name\nfloat64[] position\nfloat64[] velocity\nfloat64[] effort\n" +
+      std::string(header_definition);
+  return text;
 }
 
 void write_joint_state(CdrWriter& writer, const JointStateMessage& message) {

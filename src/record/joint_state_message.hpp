@@ -14,7 +14,7 @@ namespace takt::record {
 inline constexpr const char* joint_state_name = "sensor_msgs/msg/JointState";
 
 /// The definition, with those of its parts, in the encoding "ros2msg".
-[[nodiscard]] const char* joint_state_schema() noexcept;
+[[nodiscard]] const std::string& joint_state_schema();
 
 /// The members of one message. Each array is empty or as long as `names`.
 struct JointStateMessage {

@@ -5,16 +5,8 @@
 namespace takt::record {
 namespace {
 
-constexpr std::string_view header = R"(
-================================================================================
-MSG: std_msgs/Header
-builtin_interfaces/Time stamp
-string frame_id
-================================================================================
-MSG: builtin_interfaces/Time
-int32 sec
-uint32 nanosec
-================================================================================
+constexpr std::string_view vector_definition =
+    R"(================================================================================
 MSG: geometry_msgs/Vector3
 float64 x
 float64 y
@@ -31,8 +23,9 @@ float64[9] orientation_covariance
 geometry_msgs/Vector3 angular_velocity
 float64[9] angular_velocity_covariance
 geometry_msgs/Vector3 linear_acceleration
-float64[9] linear_acceleration_covariance)" +
-         std::string(header) +
+float64[9] linear_acceleration_covariance
+)" + std::string(header_definition) +
+         std::string(vector_definition) +
          R"(================================================================================
 MSG: geometry_msgs/Quaternion
 float64 x
@@ -43,7 +36,8 @@ float64 w
 }
 
 std::string wrench_definition() {
-  return "std_msgs/Header header\ngeometry_msgs/Wrench wrench" + std::string(header) +
+  return "std_msgs/Header header\ngeometry_msgs/Wrench wrench\n" + std::string(header_definition) +
+         std::string(vector_definition) +
          R"(================================================================================
 MSG: geometry_msgs/Wrench
 geometry_msgs/Vector3 force

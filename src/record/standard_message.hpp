@@ -14,6 +14,18 @@
 
 namespace takt::record {
 
+/// The definitions that a std_msgs/Header brings, to stand behind those of a message's own fields.
+inline constexpr std::string_view header_definition =
+    R"(================================================================================
+MSG: std_msgs/Header
+builtin_interfaces/Time stamp
+string frame_id
+================================================================================
+MSG: builtin_interfaces/Time
+int32 sec
+uint32 nanosec
+)";
+
 /// A message of ROS 2 whose numbers are those of a type.
 struct StandardMessage {
   std::string_view schema;  ///< of the type, as shm/schema.hpp writes it

@@ -42,13 +42,15 @@ async function readByIndex() {
     if (!decoders.has(channel.id)) {
       const schema = reader.schemasById.get(channel.schemaId);
       decoders.set(channel.id, decoder({ text: new TextDecoder().decode(schema.data) }));
-      if (channel.topic.startsWith("/sensors/")) sensors[channel.topic] = { type: schema.name };
+      if (channel.topic.startsWith("/sensors/")) sensors[channel.topic] = { type: schema.name, values: [] };
     }
     const value = decoders.get(channel.id).readMessage(message.data);
-    if (channel.topic in sensors) sensors[channel.topic].value = value;
+    if (channel.topic in sensors) sensors[channel.topic].values.push(value);
     topics[channel.topic] = (topics[channel.topic] ?? 0) + 1;
     if (channel.topic === "/joints/measured") last = value;
   }
+  // In the middle of the run: at its end the drives are off.
+  for (const one of Object.values(sensors)) one.values = [one.values[one.values.length >> 1]];
   const metadata = {};
   for await (const record of reader.readMetadata()) metadata[record.name] = Object.fromEntries(record.metadata);
   const position = Object.fromEntries(last.name.map((name, i) => [name, last.position[i]]));

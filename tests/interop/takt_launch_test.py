@@ -265,6 +265,21 @@ class RobotContextTest(Running):
         self.assertIn("arm: robot down", self.said())
         self.assertEqual(self.takt("report", os.path.join(self.folder, "run.mcap"), "--out", os.path.join(self.folder, "report")).returncode, 0)
 
+    def test_every_mistake_of_a_robots_file_is_listed_by_a_check(self):
+        with open(os.path.join(self.folder, "bad.json"), "w") as file:
+            file.write('{"name": "bad", "rate": -1, "joints": 3, "buses": []}')
+        code, lines = self.mistakes(self.system(file=os.path.join(self.folder, "bad.json")))
+        self.assertEqual(code, 2)
+        self.assertGreater(len([line for line in lines if "bad.json: " in line]), 1, lines)
+
+    def test_a_component_may_have_the_name_of_a_controller(self):
+        system = self.system()
+        system["components"].append({"name": "speed", "type": "Swing", "context": "mind", "active": False})
+        self.launch(system)
+        names = {row["name"] for row in self.ask("list")["components"]}
+        self.assertLessEqual({"speed", "arm/speed"}, names)
+        self.assertEqual([(one["from"], one["to"]) for one in self.ask("list")["connections"]], [("swing.velocities", "arm/speed.setpoints")])
+
     def test_mistakes_about_robots_are_listed_with_their_pointers(self):
         system = self.system(file="nowhere.json", period_ms=1)
         system["components"].append({"name": "other", "type": "Swing", "context": "arm"})
