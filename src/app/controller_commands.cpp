@@ -12,7 +12,7 @@
 
 #include "app/command_words.hpp"
 #include "app/component_json.hpp"
-#include "app/tape.hpp"
+#include "app/run_recorder.hpp"
 #include "json/strict.hpp"
 #include "robot/controller_json.hpp"
 #include "takt/component/error.hpp"
@@ -80,7 +80,7 @@ Value to_json(const robot::InterfaceInfo& info) {
 }
 
 /// The note of a change for the recording: a request that repeats it.
-component::CallNote note_of(const Value& request, tape::Topic topic = tape::controllers) {
+component::CallNote note_of(const Value& request, run_topic::Topic topic = run_topic::controllers) {
   return {topic, json::to_text(request)};
 }
 
@@ -99,7 +99,7 @@ SetupResult<void> set_noted(robot::Controller& controller, const std::vector<com
   for (const component::Assignment& one : values)
     set["parameters"][one.parameter] = component::to_json(one.value);
   if (json::is_name(who)) set["who"] = who;
-  const component::NotedCalls noted(note_of(Value{{"set", std::move(set)}}, tape::parameters));
+  const component::NotedCalls noted(note_of(Value{{"set", std::move(set)}}, run_topic::parameters));
   return controller.parameters().set(values, who, set_patience);
 }
 

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "app/tape_devices.hpp"
+#include "app/recorded_devices.hpp"
 #include "record/recording_file.hpp"
 
 namespace takt::app {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/tape_reader.hpp"
+#include "app/run_reader.hpp"
 #include "takt/app/error.hpp"
 #include "takt/component/error.hpp"
 #include "takt/drives/registry.hpp"
@@ -25,28 +25,26 @@ namespace takt::app {
 namespace {
 
 /// The recorded clock: a cycle wakes and ends when it did.
-class TapeClock final : public RunClock {
+class ReplayClock final : public RunClock {
  public:
-  /// The tape has a first cycle, at whose beginning the clock stands.
-  explicit TapeClock(TapeReader& tape)
-      : tape_(&tape), woke_(tape.present()->due), done_(tape.present()->due) {}
+  /// The recording has a first cycle, at whose beginning the clock stands.
+  explicit ReplayClock(RunReader& run) : run_(&run), woke_(run.present()->due), done_(run.present()->due) {}
 
   [[nodiscard]] Time now() noexcept override { return std::exchange(is_awake_, true) ? done_ : woke_; }
   void sleep_until(Time time) noexcept override {
-    const TapedCycle* cycle = std::exchange(began_, true) ? tape_->next() : tape_->present();
+    const RecordedCycle* cycle = std::exchange(began_, true) ? run_->next() : run_->present();
     if (cycle != nullptr && cycle->due != time) {
-      tape_->refuse(
-          fmt::format("cycle {} is due at another time than the recorded one", cycle->inputs.cycle));
+      run_->refuse(fmt::format("cycle {} is due at another time than the recorded one", cycle->inputs.cycle));
       cycle = nullptr;
     }
-    // After the end of the tape, on time.
+    // After the end of the recording, on time.
     woke_ = cycle != nullptr ? cycle->woke : time;
     done_ = cycle != nullptr ? cycle->done : time;
     is_awake_ = false;
   }
 
  private:
-  TapeReader* tape_;
+  RunReader* run_;
   Time woke_;
   Time done_;
   bool began_ = false;
@@ -54,12 +52,13 @@ class TapeClock final : public RunClock {
 };
 
 /// Devices that give what was read, and compare what is written.
-class TapeDevices final : public robot::Hardware {
+class ReplayedDrives final : public robot::Hardware {
  public:
-  TapeDevices(TapeReader& tape, const robot::RobotDescription& robot, std::span<TapedDevice> further,
-              ReplayResult& result)
-      : tape_(&tape), robot_(&robot), result_(&result) {
-    for (TapedDevice& device : further) further_.push_back(std::make_unique<TapeDevice>(std::move(device)));
+  ReplayedDrives(RunReader& run, const robot::RobotDescription& robot, std::span<RecordedDevice> further,
+                 ReplayResult& result)
+      : run_(&run), robot_(&robot), result_(&result) {
+    for (RecordedDevice& device : further)
+      further_.push_back(std::make_unique<ReplayedDevice>(std::move(device)));
   }
   /// Sensors and other devices besides the drives.
   [[nodiscard]] std::vector<robot::Device*> further() const {
@@ -69,7 +68,7 @@ class TapeDevices final : public robot::Hardware {
   }
 
   void read(Time, std::span<robot::JointFeedback> feedback) noexcept override {
-    if (const TapedCycle* cycle = tape_->present()) {
+    if (const RecordedCycle* cycle = run_->present()) {
       std::ranges::copy(cycle->readings, feedback.begin());
       give_further(*cycle);
       return;
@@ -78,11 +77,11 @@ class TapeDevices final : public robot::Hardware {
     for (robot::JointFeedback& joint : feedback) joint.drive = DriveState::off;
   }
   void write(Time, std::span<const JointCommand> commands) noexcept override {
-    const TapedCycle* cycle = tape_->present();
+    const RecordedCycle* cycle = run_->present();
     if (cycle == nullptr) return;
     bool differs = false;
     for (std::size_t i = 0; i < commands.size(); ++i)
-      differs = compare(*cycle, i, taped(commands[i]), cycle->commands[i]) || differs;
+      differs = compare(*cycle, i, recorded(commands[i]), cycle->commands[i]) || differs;
     differs = compare_outputs(*cycle) || differs;
     result_->differing += differs ? 1 : 0;
     ++result_->cycles;
@@ -92,9 +91,9 @@ class TapeDevices final : public robot::Hardware {
  private:
   /// Notes the first difference, if possible of the field that the drive follows. Returns whether there is
   /// one.
-  bool compare(const TapedCycle& cycle, std::size_t joint, const TapedCommand& value,
-               const TapedCommand& expected) {
-    std::array<std::pair<std::string_view, double>, field_count<TapedCommand>> numbers;
+  bool compare(const RecordedCycle& cycle, std::size_t joint, const RecordedCommand& value,
+               const RecordedCommand& expected) {
+    std::array<std::pair<std::string_view, double>, field_count<RecordedCommand>> numbers;
     std::size_t count = 0;
     for_each_field(expected, [&](std::string_view name, const auto& field) {
       numbers[count++] = {name, static_cast<double>(field)};
@@ -113,44 +112,44 @@ class TapeDevices final : public robot::Hardware {
     return found.has_value();
   }
   /// The drives are the first device that is read. So the others get their readings in time.
-  void give_further(const TapedCycle& cycle) {
+  void give_further(const RecordedCycle& cycle) {
     std::span rest(cycle.sensors);
     for (std::size_t i = 0; i < further_.size(); ++i) {
-      const std::size_t count = further_[i]->taped().readings.size();
+      const std::size_t count = further_[i]->recorded().readings.size();
       further_[i]->give((cycle.inputs.devices >> i & 1) != 0, rest.first(count));
       rest = rest.subspan(count);
     }
   }
-  bool compare_outputs(const TapedCycle& cycle) {
+  bool compare_outputs(const RecordedCycle& cycle) {
     bool differs = false;
     auto expected = cycle.outputs.begin();
     for (const auto& device : further_) {
-      for (std::size_t i = 0; i < device->taped().outputs.size(); ++i, ++expected) {
+      for (std::size_t i = 0; i < device->recorded().outputs.size(); ++i, ++expected) {
         const double value = device->output(i);
         if (std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(*expected)) continue;
         differs = true;
         if (result_->difference) continue;
-        const std::string& name = device->taped().outputs[i].name;
+        const std::string& name = device->recorded().outputs[i].name;
         result_->difference = {cycle.inputs.cycle, cycle.due, {}, name, value, *expected};
       }
     }
     return differs;
   }
 
-  TapeReader* tape_;
+  RunReader* run_;
   const robot::RobotDescription* robot_;
-  std::vector<std::unique_ptr<TapeDevice>> further_;
+  std::vector<std::unique_ptr<ReplayedDevice>> further_;
   ReplayResult* result_;
 };
 
 /// Repeats requests to the controllers, each at the boundary at which it took effect.
-class TapeChanges {
+class ReplayChanges {
  public:
-  explicit TapeChanges(Robot& robot) : robot_(&robot) {}
+  explicit ReplayChanges(Robot& robot) : robot_(&robot) {}
 
   /// Begins the request, and returns when it took effect; a switch may go on. On the loop's thread, at a
   /// boundary. Error: the request is refused, with the reason.
-  [[nodiscard]] tl::expected<void, std::string> repeat(const TapedChange& change) {
+  [[nodiscard]] tl::expected<void, std::string> repeat(const RecordedChange& change) {
     const auto work = std::make_shared<Work>();
     worker_([commands = &robot_->controllers(), json = change.json, work] {
       auto answer = commands->request(json);
@@ -191,10 +190,10 @@ class TapeChanges {
 };
 
 /// Hands over in each cycle what came from outside in the recorded one.
-class TapeInputs final : public motion::LoopObserver {
+class ReplayInputs final : public motion::LoopObserver {
  public:
-  TapeInputs(TapeReader& tape, Robot& robot, const ReplayOptions& options, ReplayResult& result)
-      : tape_(&tape),
+  ReplayInputs(RunReader& run, Robot& robot, const ReplayOptions& options, ReplayResult& result)
+      : run_(&run),
         robot_(&robot),
         options_(&options),
         result_(&result),
@@ -205,14 +204,14 @@ class TapeInputs final : public motion::LoopObserver {
   void before_cycle(Time now) noexcept override {
     if (options_->speed > 0) wait_for(now);
     take_events();
-    const TapedCycle* cycle = tape_->present();
+    const RecordedCycle* cycle = run_->present();
     if (cycle != nullptr && options_->step && !options_->step(*robot_, cycle->inputs.cycle)) {
       result_->ended_early = fmt::format("its caller stopped it before cycle {}", cycle->inputs.cycle);
-      tape_->end();
+      run_->end();
     }
-    if (tape_->present() != nullptr) give(cycle->inputs, now);
+    if (run_->present() != nullptr) give(cycle->inputs, now);
     repeat_changes(true);
-    if (tape_->present() == nullptr) robot_->shut_down();
+    if (run_->present() == nullptr) robot_->shut_down();
   }
   void on_inputs(const motion::LoopInputs&) noexcept override { repeat_changes(false); }
   void ran(const component::CallNote&) noexcept override { changes_.ran(); }
@@ -227,30 +226,30 @@ class TapeInputs final : public motion::LoopObserver {
         std::erase_if(given_, [&](const auto& each) { return each.get() == event.retired; });
     }
   }
-  void give(TapedInputs inputs, Time now) {
+  void give(RecordedInputs inputs, Time now) {
     if (inputs.shut_down != 0) robot_->shut_down();
     if (inputs.reset != 0) robot_->reset();
     while (inputs.requests > 0 && give_request(now)) --inputs.requests;
-    if (inputs.requests > 0) tape_->end();
+    if (inputs.requests > 0) run_->end();
   }
   void repeat_changes(bool is_between) {
-    const TapedCycle* cycle = tape_->present();
+    const RecordedCycle* cycle = run_->present();
     if (cycle == nullptr) return;
-    for (const TapedChange& change : cycle->changes) {
+    for (const RecordedChange& change : cycle->changes) {
       if ((change.at.is_between != 0) != is_between) continue;
-      if (auto repeated = changes_.repeat(change); !repeated) return tape_->refuse(repeated.error());
+      if (auto repeated = changes_.repeat(change); !repeated) return run_->refuse(repeated.error());
     }
   }
-  /// Gives one whole request, of one record or more. Returns false if the tape has none.
+  /// Gives one whole request, of one record or more. Returns false if the recording has none.
   bool give_request(Time now) {
     const std::uint64_t number = last_request_ + 1;
-    while (const auto record = tape_->request()) {
+    while (const auto record = run_->request()) {
       auto taken = requests_.take(*record);
       if (!taken || taken->note) {
-        tape_->refuse(fmt::format("request {} is malformed", number));
+        run_->refuse(fmt::format("request {} is malformed", number));
       } else if (taken->number != number) {
-        tape_->refuse(fmt::format("the recording lacks request {}, and goes on with request {}", number,
-                                  taken->number));
+        run_->refuse(fmt::format("the recording lacks request {}, and goes on with request {}", number,
+                                 taken->number));
       } else if (taken->refusal || taken->request) {
         last_request_ = number;
         give_or_leave_out(std::move(*taken), now);
@@ -275,12 +274,12 @@ class TapeInputs final : public motion::LoopObserver {
     std::this_thread::sleep_until(began_->second + std::chrono::duration_cast<std::chrono::nanoseconds>(due));
   }
 
-  TapeReader* tape_;
+  RunReader* run_;
   Robot* robot_;
   const ReplayOptions* options_;
   ReplayResult* result_;
   motion::RequestReader requests_;
-  TapeChanges changes_;
+  ReplayChanges changes_;
   std::function<void(Time, const motion::Request&)> record_;  ///< in the replay's own recording
   std::vector<std::unique_ptr<motion::Request>> given_;
   std::uint64_t last_request_ = 0;
@@ -313,10 +312,10 @@ SetupResult<void> check_same_robot(const record::Metadata& metadata, const robot
   return {};
 }
 
-/// Of a tape without a difference before.
-tl::unexpected<SetupError> failure_of(const TapeReader& tape) {
-  SetupError error = *tape.failure();
-  if (const std::string rest = tape.rest(); !rest.empty()) error.message += ": " + rest;
+/// Of a recording without a difference before.
+tl::unexpected<SetupError> failure_of(const RunReader& run) {
+  SetupError error = *run.failure();
+  if (const std::string rest = run.rest(); !rest.empty()) error.message += ": " + rest;
   return tl::unexpected<SetupError>(std::move(error));
 }
 
@@ -343,14 +342,14 @@ SetupResult<ReplayResult> replay(record::Reader& recording, ReplayOptions option
   files.insert(files.end(), options.further_files.begin(), options.further_files.end());
   auto further = parse_devices(recording.metadata().devices);
   if (!further) return tl::unexpected<SetupError>(std::move(further.error()));
-  TapeReader tape(std::move(files), description, *further);
-  if (tape.next() == nullptr) {
-    if (tape.failure()) return failure_of(tape);
+  RunReader run(std::move(files), description, *further);
+  if (run.next() == nullptr) {
+    if (run.failure()) return failure_of(run);
     return fail(Errc::not_replayable, "the recording has no cycles of devices");
   }
-  TapeClock clock(tape);
+  ReplayClock clock(run);
   ReplayResult result;
-  TapeDevices devices(tape, description, *further, result);
+  ReplayedDrives devices(run, description, *further, result);
   options.options.clock = &clock;
   options.options.hardware = &devices;
   options.options.further_devices = devices.further();
@@ -359,15 +358,15 @@ SetupResult<ReplayResult> replay(record::Reader& recording, ReplayOptions option
   options.options.serve_at.clear();
   auto robot = Robot::create(std::move(*options.robot), std::move(options.options));
   if (!robot) return tl::unexpected<SetupError>(std::move(robot.error()));
-  TapeInputs inputs(tape, **robot, options, result);
+  ReplayInputs inputs(run, **robot, options, result);
   (*robot)->add_observer(inputs);
   if (auto ran = (*robot)->run(); !ran) return tl::unexpected<SetupError>(std::move(ran.error()));
   auto totals = (*robot)->finish();
   if (!totals) return tl::unexpected<SetupError>(std::move(totals.error()));
   result.recorded = totals->recorded;
-  if (!tape.failure()) return result;
-  if (!result.difference) return failure_of(tape);
-  result.ended_early = tape.failure()->message;
+  if (!run.failure()) return result;
+  if (!result.difference) return failure_of(run);
+  result.ended_early = run.failure()->message;
   return result;
 }
 

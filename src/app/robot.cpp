@@ -15,8 +15,8 @@
 #include "app/loop_host.hpp"
 #include "app/loop_log.hpp"
 #include "app/loop_recorder.hpp"
+#include "app/run_recorder.hpp"
 #include "app/state_watch.hpp"
-#include "app/tape.hpp"
 #include "app/variable_tap.hpp"
 #include "takt/app/error.hpp"
 #include "takt/app/shared_joints.hpp"
@@ -174,7 +174,7 @@ struct Robot::Parts {
     observers.add(watch);
     if (devices) observers.add(bus_watch.emplace(*devices, description));
     robot::Hardware* hardware = options.hardware;
-    if (!options.recording.empty()) hardware = &taped.emplace(*hardware, options.clock->now());
+    if (!options.recording.empty()) hardware = &recorded.emplace(*hardware, options.clock->now());
     loop.emplace(*options.clock, description, *hardware, channels, observers, &tracer);
     traces.emplace(tracer, description.name);
     auto opened = add_devices();
@@ -203,9 +203,9 @@ struct Robot::Parts {
     if (!options.overwrite && is_file(path)) {
       return fail(Errc::recording_exists, path + " exists, and the option overwrite is not set");
     }
-    if (options.further_devices.size() > max_taped_devices) {
+    if (options.further_devices.size() > max_recorded_devices) {
       return fail(Errc::bad_description, fmt::format("{} further devices, at most {} can be recorded",
-                                                     options.further_devices.size(), max_taped_devices));
+                                                     options.further_devices.size(), max_recorded_devices));
     }
     device_tap.emplace(loop->manager(), options.further_devices);
     record::RecorderOptions how = options.recorder;
@@ -214,7 +214,7 @@ struct Robot::Parts {
       std::ranges::move(topics, std::back_inserter(how.topics));
       return first;
     };
-    const std::size_t first_topic = add(tape::topics());
+    const std::size_t first_topic = add(run_topic::topics());
     static_cast<void>(add(device_tap->topics()));
     log_topic = add({record::log_topic()});
     std::size_t first_variable = 0;
@@ -227,8 +227,8 @@ struct Robot::Parts {
     auto created = record::Recorder::create(path, recording_metadata(), how);
     if (!created) return tl::unexpected<SetupError>(std::move(created.error()));
     recorder = std::move(*created);
-    taped->record_to(*recorder, first_topic, *device_tap);
-    observers.add(*taped);
+    recorded->record_to(*recorder, first_topic, *device_tap);
+    observers.add(*recorded);
     if (variables) {
       variables->record_to(recorder->loop(), first_variable);
       observers.add(*variables);
@@ -322,7 +322,9 @@ struct Robot::Parts {
     made.on_refusal = [this](Time now, const motion::Rejection& why) {
       record_refusal(recorder->server(), now, motion::to_refusal(why, description));
     };
-    made.on_hand_over = [this](Time now, const motion::Request& request) { taped->hand_over(now, request); };
+    made.on_hand_over = [this](Time now, const motion::Request& request) {
+      recorded->hand_over(now, request);
+    };
     return made;
   }
   /// A gateway that does so for a server in another process.
@@ -333,7 +335,9 @@ struct Robot::Parts {
     made.on_refusal = [this](Time now, const motion::Refusal& why) {
       record_refusal(recorder->server(), now, why);
     };
-    made.on_hand_over = [this](Time now, const motion::Request& request) { taped->hand_over(now, request); };
+    made.on_hand_over = [this](Time now, const motion::Request& request) {
+      recorded->hand_over(now, request);
+    };
     return made;
   }
 
@@ -416,7 +420,7 @@ struct Robot::Parts {
   std::optional<BusWatch> bus_watch;
   std::unique_ptr<record::Recorder> recorder;
   std::optional<DeviceTap> device_tap;
-  std::optional<TapeRecorder> taped;
+  std::optional<RunRecorder> recorded;
   std::shared_ptr<VariableTap> variables;
   std::optional<LoopRecorder> loop_recorder;
   rt::Logger logger;

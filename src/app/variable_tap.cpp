@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "app/tape_devices.hpp"
+#include "app/recorded_devices.hpp"
 #include "takt/shm/schema.hpp"
 
 namespace takt::app {

@@ -14,7 +14,7 @@
 
 #include "app/joint_mover.hpp"
 #include "app/robot_client.hpp"
-#include "app/tape_editor.hpp"
+#include "app/run_editor.hpp"
 #include "support/random.hpp"
 #include "support/rt_guard.hpp"
 #include "takt/app/error.hpp"
@@ -25,7 +25,7 @@
 using namespace takt;
 using namespace takt::app;
 using namespace takt::test::robot_client;
-using takt::test::TapeEdit;
+using takt::test::RunEdit;
 using Json = nlohmann::json;
 
 namespace {
@@ -48,7 +48,7 @@ class Drift final : public test::JointMover {
 /// A recorded request to the controllers.
 struct Seen {
   std::string topic;
-  TapedChange change;
+  RecordedChange change;
 };
 
 /// A recorded run, in which a program loads a controller, starts and stops it, and sets its speed.
@@ -108,20 +108,20 @@ class CommandedRun {
       if (sample == nullptr || !sample->topic.starts_with("/controllers/")) continue;
       record::CdrReader cdr(sample->message);
       Seen& one = list.emplace_back(Seen{std::string(sample->topic), {}});
-      REQUIRE(record::MessageForm::of<TapedControllerRequest>().read(cdr, one.change.at));
+      REQUIRE(record::MessageForm::of<RecordedControllerRequest>().read(cdr, one.change.at));
       one.change.json = cdr.text();
       CHECK(cdr.ok());
     }
     return list;
   }
   /// Replays a copy with these changes.
-  [[nodiscard]] SetupResult<ReplayResult> replay_with(TapeEdit edit, bool has_type = true) const {
+  [[nodiscard]] SetupResult<ReplayResult> replay_with(RunEdit edit, bool has_type = true) const {
     ReplayOptions options;
     if (has_type) options.options.types = {component::component_type<Drift>()};
     return test::replay_copy(path, folder_.file("copy.mcap"), std::move(edit), std::move(options));
   }
   /// The message of the refusal.
-  [[nodiscard]] std::string refused_with(TapeEdit edit, bool has_type = true) const {
+  [[nodiscard]] std::string refused_with(RunEdit edit, bool has_type = true) const {
     const auto result = replay_with(std::move(edit), has_type);
     if (result) return "not refused";
     CHECK(result.error().error == Errc::not_replayable);
@@ -138,8 +138,8 @@ class CommandedRun {
 };
 
 /// The request with this number becomes another one.
-TapeEdit with(std::uint64_t number, const char* json) {
-  return {.change = [=](std::uint64_t, TapedChange& change) {
+RunEdit with(std::uint64_t number, const char* json) {
+  return {.change = [=](std::uint64_t, RecordedChange& change) {
     if (change.at.number == number) change.json = json;
     return true;
   }};
@@ -194,7 +194,7 @@ TEST_CASE("a replay repeats the requests to the controllers, and another value i
   CHECK(other->difference->cycle == run.set_at);
   CHECK(other->difference->joint == "right_joint");
 
-  const auto later = run.replay_with({.change = [](std::uint64_t, TapedChange& change) {
+  const auto later = run.replay_with({.change = [](std::uint64_t, RecordedChange& change) {
     if (change.at.number == 8) ++change.at.cycle;
     return true;
   }});
@@ -206,14 +206,15 @@ TEST_CASE("a replay repeats the requests to the controllers, and another value i
 TEST_CASE("a request to the controllers that is lost, or comes too late, is named") {
   const CommandedRun run;
   // Without the start, the joint differs before the gap shows.
-  const auto lost = run.replay_with({.change = [](std::uint64_t index, TapedChange&) { return index != 2; }});
+  const auto lost =
+      run.replay_with({.change = [](std::uint64_t index, RecordedChange&) { return index != 2; }});
   REQUIRE(lost);
   CHECK(lost->difference);
   CHECK(lost->ended_early == "the recording lacks request 3 to the controllers");
-  contains(run.refused_with({.change = [](std::uint64_t index, TapedChange&) { return index != 0; }}),
+  contains(run.refused_with({.change = [](std::uint64_t index, RecordedChange&) { return index != 0; }}),
            "the recording lacks request 1 to the controllers");
   contains(run.refused_with({.change =
-                                 [](std::uint64_t, TapedChange& change) {
+                                 [](std::uint64_t, RecordedChange& change) {
                                    if (change.at.number == 5) change.at.cycle = 7;
                                    return true;
                                  }}),
@@ -241,7 +242,7 @@ TEST_CASE("requests to the controllers with any bytes end in a result or in a na
   auto random = test::generator();
   for (std::size_t i = 0; i < test::count(30); ++i) {
     const auto which = static_cast<std::uint64_t>(test::uniform_int(random, 1, 8));
-    const auto result = run.replay_with({.change = [&](std::uint64_t, TapedChange& change) {
+    const auto result = run.replay_with({.change = [&](std::uint64_t, RecordedChange& change) {
       if (change.at.number != which) return true;
       const auto last = static_cast<std::int64_t>(change.json.size()) - 1;
       for (auto n = test::uniform_int(random, 0, 3); n > 0; --n)

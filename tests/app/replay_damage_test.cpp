@@ -13,7 +13,7 @@
 
 #include "app/joint_mover.hpp"
 #include "app/robot_client.hpp"
-#include "app/tape_editor.hpp"
+#include "app/run_editor.hpp"
 #include "support/random.hpp"
 #include "support/source_dir.hpp"
 #include "takt/app/error.hpp"
@@ -26,7 +26,7 @@ using namespace takt;
 using namespace takt::app;
 using namespace takt::test::robot_client;
 using namespace std::chrono_literals;
-using takt::test::TapeEdit;
+using takt::test::RunEdit;
 
 namespace {
 
@@ -67,18 +67,18 @@ class RecordedRun {
   }
 
   /// Replays a copy with these changes.
-  [[nodiscard]] SetupResult<ReplayResult> replay_with(TapeEdit edit) const {
+  [[nodiscard]] SetupResult<ReplayResult> replay_with(RunEdit edit) const {
     ReplayOptions options;
     options.options.types = {component::component_type<Wheel>()};
     return test::replay_copy(path, folder_.file("copy.mcap"), std::move(edit), std::move(options));
   }
-  [[nodiscard]] ReplayResult replayed_with(TapeEdit edit) const {
+  [[nodiscard]] ReplayResult replayed_with(RunEdit edit) const {
     const auto result = replay_with(std::move(edit));
     if (!result) FAIL(result.error().message);
     return *result;
   }
   /// The message of the refusal.
-  [[nodiscard]] std::string refused_with(TapeEdit edit) const {
+  [[nodiscard]] std::string refused_with(RunEdit edit) const {
     const auto result = replay_with(std::move(edit));
     if (result) {
       FAIL_CHECK("not refused");
@@ -160,13 +160,13 @@ TEST_CASE("a lost record is named, whichever it is") {
     const std::uint64_t at = some_cycle(random);
     const std::string lacks = fmt::format("the recording lacks the {{}} of cycle {}", at);
     const auto text = [&](const char* what) { return fmt::format(fmt::runtime(lacks), what); };
-    contains(run.refused_with({.read = lose<std::vector<TapedFeedback>>(at)}), text("readings"));
-    contains(run.refused_with({.write = lose<std::vector<TapedCommand>>(at)}), text("commands"));
-    contains(run.refused_with({.inputs = lose<TapedInputs>(at)}), text("inputs"));
+    contains(run.refused_with({.read = lose<std::vector<RecordedFeedback>>(at)}), text("readings"));
+    contains(run.refused_with({.write = lose<std::vector<RecordedCommand>>(at)}), text("commands"));
+    contains(run.refused_with({.inputs = lose<RecordedInputs>(at)}), text("inputs"));
     contains(run.refused_with({.cycle = lose<record::Cycle>(at)}), text("times"));
-    contains(run.refused_with({.read = lose<std::vector<TapedFeedback>>(at),
-                               .write = lose<std::vector<TapedCommand>>(at),
-                               .inputs = lose<TapedInputs>(at),
+    contains(run.refused_with({.read = lose<std::vector<RecordedFeedback>>(at),
+                               .write = lose<std::vector<RecordedCommand>>(at),
+                               .inputs = lose<RecordedInputs>(at),
                                .cycle = lose<record::Cycle>(at)}),
              fmt::format(
                  "the recording lacks cycle {0}, and goes on with cycle {1}: cycles 0 to {2}, up to "
@@ -176,7 +176,7 @@ TEST_CASE("a lost record is named, whichever it is") {
   }
   contains(run.refused_with({.request = lose<std::vector<std::uint8_t>>(2)}),
            "the recording lacks request 3, and goes on with request 4");
-  contains(run.refused_with({.inputs = [](std::uint64_t, TapedInputs&) { return false; }}),
+  contains(run.refused_with({.inputs = [](std::uint64_t, RecordedInputs&) { return false; }}),
            "the recording lacks the inputs of cycle 0");
 }
 
@@ -207,27 +207,28 @@ TEST_CASE("a recording that ends before a request is replayed up to the cycle th
 TEST_CASE("values that no loop writes are refused by name") {
   const RecordedRun run;
   const auto reading = [&](auto change) {
-    return run.refused_with({.read = [=](std::uint64_t index, std::vector<TapedFeedback>& feedback) {
+    return run.refused_with({.read = [=](std::uint64_t index, std::vector<RecordedFeedback>& feedback) {
       if (index == 1500) change(feedback[1]);
       return true;
     }});
   };
   const std::string invalid = "cycle 1500: the reading of joint right_joint is invalid";
-  contains(reading([](TapedFeedback& it) { it.drive = 5; }), invalid);
-  contains(reading([](TapedFeedback& it) { it.mode = 3; }), invalid);
-  contains(reading([](TapedFeedback& it) { it.heard = 6; }), invalid);
-  contains(reading([](TapedFeedback& it) { it.stamp = Time::max(); }), invalid);
+  contains(reading([](RecordedFeedback& it) { it.drive = 5; }), invalid);
+  contains(reading([](RecordedFeedback& it) { it.mode = 3; }), invalid);
+  contains(reading([](RecordedFeedback& it) { it.heard = 6; }), invalid);
+  contains(reading([](RecordedFeedback& it) { it.stamp = Time::max(); }), invalid);
 
   const auto inputs = [&](auto change) {
-    return run.refused_with({.inputs = [=](std::uint64_t index, TapedInputs& all) {
+    return run.refused_with({.inputs = [=](std::uint64_t index, RecordedInputs& all) {
       if (index == 1500) change(all);
       return true;
     }});
   };
-  contains(inputs([](TapedInputs& it) { it.requests = 0xffff'ffff; }), "cycle 1500: the inputs are invalid");
-  contains(inputs([](TapedInputs& it) { it.reset = 2; }), "cycle 1500: the inputs are invalid");
-  contains(inputs([](TapedInputs& it) { it.shut_down = 0xff; }), "cycle 1500: the inputs are invalid");
-  contains(inputs([](TapedInputs& it) { it.cycle = 7; }), "the recording lacks cycle 1500");
+  contains(inputs([](RecordedInputs& it) { it.requests = 0xffff'ffff; }),
+           "cycle 1500: the inputs are invalid");
+  contains(inputs([](RecordedInputs& it) { it.reset = 2; }), "cycle 1500: the inputs are invalid");
+  contains(inputs([](RecordedInputs& it) { it.shut_down = 0xff; }), "cycle 1500: the inputs are invalid");
+  contains(inputs([](RecordedInputs& it) { it.cycle = 7; }), "the recording lacks cycle 1500");
 
   const auto request = run.refused_with({.request = [](std::uint64_t index, auto& record) {
     if (index == 2) record.resize(record.size() / 2);
@@ -244,7 +245,7 @@ TEST_CASE("values that no loop writes are refused by name") {
 TEST_CASE("a gap after the first difference leaves the difference, and is told") {
   const RecordedRun run;
   const ReplayResult result = run.replayed_with(
-      {.read = lose<std::vector<TapedFeedback>>(1800), .write = [](std::uint64_t index, auto& commands) {
+      {.read = lose<std::vector<RecordedFeedback>>(1800), .write = [](std::uint64_t index, auto& commands) {
          if (index == 1700) commands[0].effort = 1;
          return true;
        }});
@@ -271,7 +272,7 @@ TEST_CASE("a recording with any bytes ends in a result or in a named error") {
   };
   for (std::size_t i = 0; i < test::count(20); ++i) {
     const auto kind = test::uniform_int(random, 0, 4);
-    TapeEdit edit;
+    RunEdit edit;
     if (kind == 0) edit.read = [&](std::uint64_t, auto& list) { return spoil(bytes_in(list[0])); };
     if (kind == 1) edit.write = [&](std::uint64_t, auto& list) { return spoil(bytes_in(list[1])); };
     if (kind == 2) edit.inputs = [&](std::uint64_t, auto& value) { return spoil(bytes_in(value)); };

@@ -18,7 +18,7 @@
 
 #include "app/joint_mover.hpp"
 #include "app/robot_client.hpp"
-#include "app/tape_editor.hpp"
+#include "app/run_editor.hpp"
 #include "support/random.hpp"
 #include "takt/app/error.hpp"
 #include "takt/app/replay.hpp"
@@ -30,7 +30,7 @@
 using namespace takt;
 using namespace takt::app;
 using namespace takt::test::robot_client;
-using takt::test::TapeEdit;
+using takt::test::RunEdit;
 
 namespace {
 
@@ -154,11 +154,11 @@ class FeltRun {
     return std::move(*result);
   }
   /// Replays a copy with these changes.
-  [[nodiscard]] SetupResult<ReplayResult> replay_with(TapeEdit edit,
+  [[nodiscard]] SetupResult<ReplayResult> replay_with(RunEdit edit,
                                                       ReplayOptions options = with_feeler()) const {
     return test::replay_copy(path, folder_.file("copy.mcap"), std::move(edit), std::move(options));
   }
-  [[nodiscard]] std::string refused_with(TapeEdit edit) const {
+  [[nodiscard]] std::string refused_with(RunEdit edit) const {
     const auto result = replay_with(std::move(edit));
     if (result) return "not refused";
     CHECK(result.error().error == Errc::not_replayable);

@@ -17,7 +17,7 @@
 
 #include "app/joint_mover.hpp"
 #include "app/robot_client.hpp"
-#include "app/tape_editor.hpp"
+#include "app/run_editor.hpp"
 #include "support/random.hpp"
 #include "takt/app/error.hpp"
 #include "takt/motion/server.hpp"

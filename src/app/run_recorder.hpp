@@ -9,7 +9,7 @@
 //   /controllers/requests    takt/msg/ControllerRequest: loads, switches, ... as JSON, when they took effect
 //   /controllers/parameters  takt/msg/ParameterChange: who set which values, as JSON, likewise
 //
-// The topics of further devices (app/tape_devices.hpp) and of variables (app/variable_tap.hpp) follow.
+// The topics of further devices (app/recorded_devices.hpp) and of variables (app/variable_tap.hpp) follow.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "app/tape_devices.hpp"
+#include "app/recorded_devices.hpp"
 #include "takt/component/boundary_calls.hpp"
 #include "takt/core/fields.hpp"
 #include "takt/motion/loop.hpp"
@@ -30,7 +30,7 @@
 namespace takt::app {
 
 /// robot::JointFeedback in a recording.
-struct TapedFeedback {
+struct RecordedFeedback {
   double position = 0;
   double velocity = 0;
   double effort = 0;
@@ -40,13 +40,13 @@ struct TapedFeedback {
   std::uint8_t drive = 0;
   std::uint8_t mode = 0;
 
-  TAKT_FIELDS(TapedFeedback, position, velocity, effort, stamp, fault, heard, drive, mode)
+  TAKT_FIELDS(RecordedFeedback, position, velocity, effort, stamp, fault, heard, drive, mode)
   explicit operator robot::JointFeedback() const noexcept;
 };
-[[nodiscard]] TapedFeedback taped(const robot::JointFeedback& feedback) noexcept;
+[[nodiscard]] RecordedFeedback recorded(const robot::JointFeedback& feedback) noexcept;
 
 /// JointCommand in a recording.
-struct TapedCommand {
+struct RecordedCommand {
   double position = 0;
   double velocity = 0;
   double acceleration = 0;
@@ -55,12 +55,12 @@ struct TapedCommand {
   std::uint8_t clear_fault = 0;
   std::uint8_t mode = 0;
 
-  TAKT_FIELDS(TapedCommand, position, velocity, acceleration, effort, want_power, clear_fault, mode)
+  TAKT_FIELDS(RecordedCommand, position, velocity, acceleration, effort, want_power, clear_fault, mode)
 };
-[[nodiscard]] TapedCommand taped(const JointCommand& command) noexcept;
+[[nodiscard]] RecordedCommand recorded(const JointCommand& command) noexcept;
 
 /// motion::LoopInputs in a recording.
-struct TapedInputs {
+struct RecordedInputs {
   Time time{};
   std::uint64_t cycle = 0;
   std::uint64_t devices = 0;  ///< a bit for each further device that was active
@@ -68,36 +68,36 @@ struct TapedInputs {
   std::uint8_t shut_down = 0;
   std::uint8_t reset = 0;
 
-  TAKT_FIELDS(TapedInputs, time, cycle, devices, requests, shut_down, reset)
+  TAKT_FIELDS(RecordedInputs, time, cycle, devices, requests, shut_down, reset)
 };
 
 /// A request of app/controller_commands.hpp in a recording; its JSON follows as text.
-struct TapedControllerRequest {
+struct RecordedControllerRequest {
   Time time{};                  ///< of the last cycle that had begun
   std::uint64_t cycle = 0;      ///< the one whose controllers were the first to run after it
   std::uint64_t number = 0;     ///< from 1
   std::uint8_t is_between = 0;  ///< it took effect before the cycle had begun
 
-  TAKT_FIELDS(TapedControllerRequest, time, cycle, number, is_between)
+  TAKT_FIELDS(RecordedControllerRequest, time, cycle, number, is_between)
 };
 
 /// The topics, which follow those of the caller in RecorderOptions::topics.
-namespace tape {
+namespace run_topic {
 enum Topic : std::size_t { read, write, inputs, requests, controllers, parameters };
 inline constexpr const char* names[] = {"/devices/read", "/devices/write",        "/loop/inputs",
                                         "/requests",     "/controllers/requests", "/controllers/parameters"};
 inline constexpr std::size_t count = std::size(names);
 [[nodiscard]] std::vector<record::Topic> topics();
-}  // namespace tape
+}  // namespace run_topic
 
-/// Puts a run on the tape. Real-time safe after construction, except hand_over().
-class TapeRecorder final : public robot::Hardware, public motion::LoopObserver {
+/// Records a run. Real-time safe after construction, except hand_over().
+class RunRecorder final : public robot::Hardware, public motion::LoopObserver {
  public:
   /// Reads and writes through `hardware`, which must outlive this. `now`: before the first cycle.
-  TapeRecorder(robot::Hardware& hardware, Time now) : hardware_(&hardware), now_(now) {}
+  RunRecorder(robot::Hardware& hardware, Time now) : hardware_(&hardware), now_(now) {}
 
-  /// Call it before the first cycle. `first_topic`: the index of tape::read; the topics of `devices` follow
-  /// those of the tape. All must outlive this.
+  /// Call it before the first cycle. `first_topic`: the index of run_topic::read; the topics of `devices`
+  /// follow those of the run. All must outlive this.
   void record_to(record::Recorder& recorder, std::size_t first_topic, const DeviceTap& devices) {
     lane_ = &recorder.loop();
     server_ = &recorder.server();
@@ -108,13 +108,13 @@ class TapeRecorder final : public robot::Hardware, public motion::LoopObserver {
   void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override {
     hardware_->read(now, feedback);
     now_ = now;
-    lane_->samples<TapedFeedback>(first_ + tape::read, now, feedback.size(),
-                                  [&](std::size_t i) noexcept { return taped(feedback[i]); });
+    lane_->samples<RecordedFeedback>(first_ + run_topic::read, now, feedback.size(),
+                                     [&](std::size_t i) noexcept { return recorded(feedback[i]); });
   }
   void write(Time now, std::span<const JointCommand> commands) noexcept override {
-    lane_->samples<TapedCommand>(first_ + tape::write, now, commands.size(),
-                                 [&](std::size_t i) noexcept { return taped(commands[i]); });
-    devices_->record_outputs(*lane_, first_ + tape::count, now);
+    lane_->samples<RecordedCommand>(first_ + run_topic::write, now, commands.size(),
+                                    [&](std::size_t i) noexcept { return recorded(commands[i]); });
+    devices_->record_outputs(*lane_, first_ + run_topic::count, now);
     hardware_->write(now, commands);
   }
   [[nodiscard]] robot::HardwareCounters counters() const noexcept override { return hardware_->counters(); }
@@ -126,7 +126,7 @@ class TapeRecorder final : public robot::Hardware, public motion::LoopObserver {
 
   void before_cycle(Time) noexcept override {}
   void on_inputs(const motion::LoopInputs& inputs) noexcept override;
-  /// Notes of the kinds tape::controllers and tape::parameters.
+  /// Notes of the kinds run_topic::controllers and run_topic::parameters.
   void ran(const component::CallNote& note) noexcept override;
   void after_cycle(const motion::Snapshot& snapshot) noexcept override;
   void on_event(const motion::Event&) noexcept override {}

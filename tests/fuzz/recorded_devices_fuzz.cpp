@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/tape_devices.hpp"
+#include "app/recorded_devices.hpp"
 #include "takt/robot/description.hpp"
 #include "takt/robot/manager.hpp"
 
@@ -25,17 +25,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   takt::robot::RobotDescription robot;
   robot.name = "fuzz";
-  std::deque<TapeDevice> added;
+  std::deque<ReplayedDevice> added;
   takt::robot::Manager manager(robot);
-  for (const TapedDevice& taped : *devices) {
-    TapeDevice& device = added.emplace_back(taped);
+  for (const RecordedDevice& recorded : *devices) {
+    ReplayedDevice& device = added.emplace_back(recorded);
     if (!manager.add(device)) return 0;
     std::vector<std::vector<std::uint8_t>> readings;
-    for (const TapedDevice::Reading& each : taped.readings)
+    for (const RecordedDevice::Reading& each : recorded.readings)
       readings.emplace_back(takt::shm::parse_schema(each.layout())->bytes);
     device.give(true, readings);
     const auto memory = manager.memory_of(device);
-    if (memory.readings.size() != taped.readings.size() || memory.outputs.size() != taped.outputs.size())
+    if (memory.readings.size() != recorded.readings.size() ||
+        memory.outputs.size() != recorded.outputs.size())
       std::abort();
   }
   return 0;

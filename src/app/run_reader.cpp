@@ -1,4 +1,4 @@
-#include "app/tape_reader.hpp"
+#include "app/run_reader.hpp"
 
 #include <fmt/format.h>
 
@@ -22,39 +22,39 @@ bool is_near(Time time) {
   return time.time_since_epoch() <= record::time_bound && time.time_since_epoch() >= -record::time_bound;
 }
 
-bool is_valid_reading(const TapedFeedback& feedback) {
+bool is_valid_reading(const RecordedFeedback& feedback) {
   return feedback.heard >> 1U <= static_cast<std::uint8_t>(robot::HomeState::at_home) &&
          feedback.drive <= static_cast<std::uint8_t>(DriveState::no_bus) &&
          feedback.mode <= static_cast<std::uint8_t>(CommandMode::effort) && is_near(feedback.stamp);
 }
 
-std::size_t bytes_of(const TapedChange& change) { return sizeof(change) + change.json.size(); }
+std::size_t bytes_of(const RecordedChange& change) { return sizeof(change) + change.json.size(); }
 
-bool are_valid(const TapedInputs& inputs) {
+bool are_valid(const RecordedInputs& inputs) {
   return inputs.requests <= motion::max_requests_per_cycle && inputs.shut_down <= 1 && inputs.reset <= 1;
 }
 
 }  // namespace
 
-TapeReader::TapeReader(std::vector<record::Reader*> files, const robot::RobotDescription& robot,
-                       std::span<const TapedDevice> devices)
+RunReader::RunReader(std::vector<record::Reader*> files, const robot::RobotDescription& robot,
+                     std::span<const RecordedDevice> devices)
     : files_(std::move(files)), robot_(&robot) {
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    for (const TapedDevice::Reading& each : devices[i].readings)
+    for (const RecordedDevice::Reading& each : devices[i].readings)
       sensors_.push_back({std::string(sensor_topics) + each.name, std::string(each.layout()), i});
-    for (const TapedDevice::Output& each : devices[i].outputs)
+    for (const RecordedDevice::Output& each : devices[i].outputs)
       outputs_.push_back(
           {std::string(output_topics) + each.name, std::string(shm::schema_text<double>()), i});
   }
 }
 
-const TapedCycle* TapeReader::next() {
+const RecordedCycle* RunReader::next() {
   cycle_.reset();
   if (failure_ || !has_cycle() || !is_whole()) return nullptr;
   auto readings = to_readings(reads_.front().value);
   if (!readings) return nullptr;
   const record::Cycle& times = cycles_.front().value;
-  TapedCycle& cycle = cycle_.emplace();
+  RecordedCycle& cycle = cycle_.emplace();
   cycle.due = times.time;
   cycle.woke = cycle.done = times.time + times.lateness;
   // The record of the next cycle has the work time of this one.
@@ -77,7 +77,7 @@ const TapedCycle* TapeReader::next() {
   return &cycle;
 }
 
-std::optional<std::vector<std::uint8_t>> TapeReader::request() {
+std::optional<std::vector<std::uint8_t>> RunReader::request() {
   while (requests_.empty()) {
     if (!pull()) return std::nullopt;
   }
@@ -87,7 +87,7 @@ std::optional<std::vector<std::uint8_t>> TapeReader::request() {
   return front;
 }
 
-void TapeReader::end() noexcept {
+void RunReader::end() noexcept {
   at_end_ = true;
   cycle_.reset();
   requests_.clear();
@@ -95,7 +95,7 @@ void TapeReader::end() noexcept {
   cycles_.clear();
 }
 
-void TapeReader::take_further_values(TapedCycle& cycle) {
+void RunReader::take_further_values(RecordedCycle& cycle) {
   for (Channel& channel : sensors_) {
     std::vector<std::uint8_t>& value = cycle.sensors.emplace_back();
     if ((cycle.inputs.devices >> channel.device & 1) == 0) continue;
@@ -108,17 +108,17 @@ void TapeReader::take_further_values(TapedCycle& cycle) {
   }
 }
 
-void TapeReader::refuse(std::string why) {
+void RunReader::refuse(std::string why) {
   if (!failure_) failure_ = SetupError{Errc::not_replayable, std::move(why)};
   end();
 }
 
-void TapeReader::refuse_gap(const std::string& what, Time goes_on) {
+void RunReader::refuse_gap(const std::string& what, Time goes_on) {
   if (!failure_) goes_on_ = goes_on;
   refuse("the recording lacks " + what);
 }
 
-std::string TapeReader::rest() const {
+std::string RunReader::rest() const {
   constexpr const char* why = "no recording has the state of the manager and the controllers there";
   if (!goes_on_) return {};
   if (number_ == 0)
@@ -130,8 +130,8 @@ std::string TapeReader::rest() const {
       number_ - 1, to_seconds(last_ - first_), to_seconds(*goes_on_ - first_), why);
 }
 
-/// Reads until all parts of a cycle are there. Returns false at the end of the tape.
-bool TapeReader::has_cycle() {
+/// Reads until all parts of a cycle are there. Returns false at the end of the recording.
+bool RunReader::has_cycle() {
   const auto ahead = [this] {
     std::size_t most = std::max({reads_.size(), writes_.size(), inputs_.size(), cycles_.size()});
     for (const Channel& channel : sensors_) most = std::max(most, channel.values.size());
@@ -147,7 +147,7 @@ bool TapeReader::has_cycle() {
 }
 
 /// Whether the first parts are of one cycle, which is the next one. If not, names what is lost.
-bool TapeReader::is_whole() {
+bool RunReader::is_whole() {
   Time first = Time::max();
   const auto look = [&first](const auto& parts) {
     if (!parts.empty()) first = std::min(first, parts.front().time);
@@ -159,7 +159,7 @@ bool TapeReader::is_whole() {
     return true;
   };
   if (lacks(inputs_, "inputs")) return false;
-  const TapedInputs& inputs = inputs_.front().value;
+  const RecordedInputs& inputs = inputs_.front().value;
   if (inputs.cycle != number_) {
     refuse_gap(fmt::format("cycle {}, and goes on with cycle {}", number_, inputs.cycle), first);
     return false;
@@ -170,7 +170,7 @@ bool TapeReader::is_whole() {
 }
 
 /// Whether each active device has its values of the cycle at `time`. If not, names the topic.
-bool TapeReader::has_further_values(Time time) {
+bool RunReader::has_further_values(Time time) {
   const auto check = [&](const Channel& channel, bool is_expected) {
     const bool is_there = !channel.values.empty() && channel.values.front().time <= time;
     const bool is_right = is_there && channel.values.front().time == time;
@@ -183,22 +183,22 @@ bool TapeReader::has_further_values(Time time) {
   return !failure_;
 }
 
-std::optional<std::vector<robot::JointFeedback>> TapeReader::to_readings(
-    const std::vector<TapedFeedback>& taped) {
-  const auto wrong = std::ranges::find_if_not(taped, is_valid_reading);
-  if (wrong != taped.end()) {
-    const auto& joint = robot_->joints[static_cast<std::size_t>(wrong - taped.begin())];
+std::optional<std::vector<robot::JointFeedback>> RunReader::to_readings(
+    const std::vector<RecordedFeedback>& recorded) {
+  const auto wrong = std::ranges::find_if_not(recorded, is_valid_reading);
+  if (wrong != recorded.end()) {
+    const auto& joint = robot_->joints[static_cast<std::size_t>(wrong - recorded.begin())];
     refuse(fmt::format("cycle {}: the reading of joint {} is invalid", number_, joint.name));
     return std::nullopt;
   }
   std::vector<robot::JointFeedback> readings;
-  readings.reserve(taped.size());
-  for (const TapedFeedback& one : taped) readings.push_back(static_cast<robot::JointFeedback>(one));
+  readings.reserve(recorded.size());
+  for (const RecordedFeedback& one : recorded) readings.push_back(static_cast<robot::JointFeedback>(one));
   return readings;
 }
 
 /// Reads one record of the file. Returns false at its end.
-bool TapeReader::pull() {
+bool RunReader::pull() {
   if (at_end_) return false;
   auto record = files_[file_]->next();
   while (record && *record == nullptr && file_ + 1 < files_.size()) record = files_[++file_]->next();
@@ -213,49 +213,50 @@ bool TapeReader::pull() {
   return !at_end_;
 }
 
-void TapeReader::take(const record::CycleRecord& record) {
+void RunReader::take(const record::CycleRecord& record) {
   cycles_.push_back({record.cycle.time, record.cycle});
 }
 
-bool TapeReader::take(const record::SampleRecord& record) {
-  if (record.topic == tape::names[tape::read]) return take_list(read_form_, record, reads_);
-  if (record.topic == tape::names[tape::write]) return take_list(write_form_, record, writes_);
+bool RunReader::take(const record::SampleRecord& record) {
+  if (record.topic == run_topic::names[run_topic::read]) return take_list(read_form_, record, reads_);
+  if (record.topic == run_topic::names[run_topic::write]) return take_list(write_form_, record, writes_);
   record::CdrReader reader(record.message);
-  if (record.topic == tape::names[tape::inputs]) {
-    Part<TapedInputs>& part = inputs_.emplace_back();
+  if (record.topic == run_topic::names[run_topic::inputs]) {
+    Part<RecordedInputs>& part = inputs_.emplace_back();
     part.time = record.time;
     return inputs_form_.read(reader, part.value);
   }
-  if (record.topic == tape::names[tape::controllers] || record.topic == tape::names[tape::parameters])
+  if (record.topic == run_topic::names[run_topic::controllers] ||
+      record.topic == run_topic::names[run_topic::parameters])
     return take_change(reader);
   if (Channel* channel = find(record.topic)) return take_value(*channel, record);
-  if (record.topic != tape::names[tape::requests]) return true;
+  if (record.topic != run_topic::names[run_topic::requests]) return true;
   const auto bytes = reader.array(reader.length(1), 1);
   requests_.emplace_back(bytes.begin(), bytes.end());
   request_bytes_ += bytes.size();
   return reader.ok();
 }
 
-TapeReader::Channel* TapeReader::find(std::string_view topic) {
+RunReader::Channel* RunReader::find(std::string_view topic) {
   std::vector<Channel>& channels = topic.starts_with(sensor_topics) ? sensors_ : outputs_;
   const auto found = std::ranges::find(channels, topic, &Channel::topic);
   return found == channels.end() ? nullptr : &*found;
 }
 
-bool TapeReader::take_value(Channel& channel, const record::SampleRecord& record) {
+bool RunReader::take_value(Channel& channel, const record::SampleRecord& record) {
   if (!channel.form) channel.form.emplace(channel.schema, record.type);
   record::CdrReader reader(record.message);
   channel.values.push_back({record.time, std::vector<std::uint8_t>(channel.form->size())});
   return channel.form->read(reader, std::span(channel.values.back().value));
 }
 
-bool TapeReader::take_change(record::CdrReader& reader) {
-  TapedChange& change = changes_.emplace_back();
+bool RunReader::take_change(record::CdrReader& reader) {
+  RecordedChange& change = changes_.emplace_back();
   if (!change_form_.read(reader, change.at)) return false;
   change.json = reader.text();
   request_bytes_ += bytes_of(change);
   if (!reader.ok()) return false;
-  const TapedControllerRequest last = std::exchange(last_change_, change.at);
+  const RecordedControllerRequest last = std::exchange(last_change_, change.at);
   if (last_change_.number != last.number + 1) {
     refuse(fmt::format("the recording lacks request {} to the controllers", last.number + 1));
   } else if (last_change_.cycle < std::max(number_, last.cycle)) {
@@ -265,8 +266,8 @@ bool TapeReader::take_change(record::CdrReader& reader) {
 }
 
 template <class T>
-bool TapeReader::take_list(const record::MessageForm& form, const record::SampleRecord& record,
-                           Parts<std::vector<T>>& parts) const {
+bool RunReader::take_list(const record::MessageForm& form, const record::SampleRecord& record,
+                          Parts<std::vector<T>>& parts) const {
   record::CdrReader reader(record.message);
   if (reader.length(1) != robot_->joints.size()) return false;
   parts.push_back({record.time, std::vector<T>(robot_->joints.size())});

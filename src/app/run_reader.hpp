@@ -1,4 +1,5 @@
-// Reads a tape (app/tape.hpp) cycle by cycle, and checks that it is whole. Not real-time safe.
+// Reads a recorded run (app/run_recorder.hpp) cycle by cycle, and checks that it is whole. Not real-time
+// safe.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/tape.hpp"
+#include "app/run_recorder.hpp"
 #include "record/message_form.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/record/reader.hpp"
@@ -19,43 +20,43 @@
 namespace takt::app {
 
 /// A recorded request to the controllers.
-struct TapedChange {
-  TapedControllerRequest at;
+struct RecordedChange {
+  RecordedControllerRequest at;
   std::string json;
 };
 
 /// One recorded cycle.
-struct TapedCycle {
+struct RecordedCycle {
   Time due{};
   Time woke{};
   Time done{};  ///< the end of its work
-  TapedInputs inputs;
+  RecordedInputs inputs;
   std::vector<robot::JointFeedback> readings;
-  std::vector<TapedCommand> commands;
-  std::vector<TapedChange> changes;
+  std::vector<RecordedCommand> commands;
+  std::vector<RecordedChange> changes;
   std::vector<std::vector<std::uint8_t>> sensors;  ///< of all devices; empty ones of a device without a bit
   std::vector<double> outputs;                     ///< of all devices
 };
 
 /// The parts of a cycle come interleaved in the file. Each waits there for the others of its cycle.
-class TapeReader {
+class RunReader {
  public:
   /// `files`: of one recording, at least one, in order. `robot` names the joints. Both must outlive this.
-  TapeReader(std::vector<record::Reader*> files, const robot::RobotDescription& robot,
-             std::span<const TapedDevice> devices);
+  RunReader(std::vector<record::Reader*> files, const robot::RobotDescription& robot,
+            std::span<const RecordedDevice> devices);
 
-  /// The next whole cycle; null at the end of the tape, or after failure(). Valid until the next call.
-  [[nodiscard]] const TapedCycle* next();
+  /// The next whole cycle; null at the end of the recording, or after failure(). Valid until the next call.
+  [[nodiscard]] const RecordedCycle* next();
   /// The cycle that next() returned last; null before the first and after the end.
-  [[nodiscard]] const TapedCycle* present() const noexcept { return cycle_ ? &*cycle_ : nullptr; }
-  /// The next record of a request; std::nullopt at the end of the tape.
+  [[nodiscard]] const RecordedCycle* present() const noexcept { return cycle_ ? &*cycle_ : nullptr; }
+  /// The next record of a request; std::nullopt at the end of the recording.
   [[nodiscard]] std::optional<std::vector<std::uint8_t>> request();
 
-  /// Ends the tape here.
+  /// Ends the recording here.
   void end() noexcept;
   /// Ends it as not_replayable. The first reason stays.
   void refuse(std::string why);
-  /// The first error of the file, or not_replayable with what the tape lacks.
+  /// The first error of the file, or not_replayable with what the recording lacks.
   [[nodiscard]] const std::optional<SetupError>& failure() const noexcept { return failure_; }
   /// After a failure by lost cycles, if all before gave the recorded commands: what cannot be replayed, and
   /// why. Empty: no cycle is lost.
@@ -84,9 +85,9 @@ class TapeReader {
   [[nodiscard]] bool is_whole();
   void refuse_gap(const std::string& what, Time goes_on);
   [[nodiscard]] bool has_further_values(Time time);
-  void take_further_values(TapedCycle& cycle);
+  void take_further_values(RecordedCycle& cycle);
   [[nodiscard]] std::optional<std::vector<robot::JointFeedback>> to_readings(
-      const std::vector<TapedFeedback>& taped);
+      const std::vector<RecordedFeedback>& recorded);
   void take(const record::CycleRecord& record);
   [[nodiscard]] bool take(const record::SampleRecord& record);
   [[nodiscard]] bool take_change(record::CdrReader& reader);
@@ -99,25 +100,25 @@ class TapeReader {
   std::vector<record::Reader*> files_;
   std::size_t file_ = 0;  ///< the one that is read
   const robot::RobotDescription* robot_;
-  record::MessageForm read_form_ = record::MessageForm::of<TapedFeedback>();
-  record::MessageForm write_form_ = record::MessageForm::of<TapedCommand>();
-  record::MessageForm inputs_form_ = record::MessageForm::of<TapedInputs>();
-  record::MessageForm change_form_ = record::MessageForm::of<TapedControllerRequest>();
-  Parts<std::vector<TapedFeedback>> reads_;
-  Parts<std::vector<TapedCommand>> writes_;
-  Parts<TapedInputs> inputs_;
+  record::MessageForm read_form_ = record::MessageForm::of<RecordedFeedback>();
+  record::MessageForm write_form_ = record::MessageForm::of<RecordedCommand>();
+  record::MessageForm inputs_form_ = record::MessageForm::of<RecordedInputs>();
+  record::MessageForm change_form_ = record::MessageForm::of<RecordedControllerRequest>();
+  Parts<std::vector<RecordedFeedback>> reads_;
+  Parts<std::vector<RecordedCommand>> writes_;
+  Parts<RecordedInputs> inputs_;
   Parts<record::Cycle> cycles_;
   std::vector<Channel> sensors_;
   std::vector<Channel> outputs_;
   std::deque<std::vector<std::uint8_t>> requests_;
-  std::deque<TapedChange> changes_;
-  TapedControllerRequest last_change_;
+  std::deque<RecordedChange> changes_;
+  RecordedControllerRequest last_change_;
   std::size_t request_bytes_ = 0;  ///< of requests_ and changes_
   std::uint64_t number_ = 0;       ///< of the next cycle
   Time first_{};                   ///< due time of the first cycle
   Time last_{};                    ///< of the one before the next
   std::optional<Time> goes_on_{};  ///< behind lost cycles
-  std::optional<TapedCycle> cycle_;
+  std::optional<RecordedCycle> cycle_;
   bool at_end_ = false;
   std::optional<SetupError> failure_;
 };

@@ -1,4 +1,5 @@
-// Devices besides the drives on a tape (app/tape.hpp): what they read, and what controllers commanded them.
+// Devices besides the drives in a recording (app/run_recorder.hpp): what they read, and what controllers
+// commanded them.
 //
 //   /sensors/NAME   a struct or a number of a device, while the device is active
 //   /outputs/NAME   takt/msg/Number: a commanded number
@@ -23,14 +24,14 @@ namespace takt::app {
 
 inline constexpr std::string_view sensor_topics = "/sensors/";
 inline constexpr std::string_view output_topics = "/outputs/";
-/// Most devices on a tape: a bit for each.
-inline constexpr std::size_t max_taped_devices = 64;
+/// Most devices of a recording: a bit for each.
+inline constexpr std::size_t max_recorded_devices = 64;
 
 /// The type of a topic's messages by a name: "takt/msg/LeftFoot" of "left_foot".
 [[nodiscard]] std::string message_type(std::string_view name);
 
 /// The interfaces of a device.
-struct TapedDevice {
+struct RecordedDevice {
   struct Reading {
     std::string name;
     std::string unit;
@@ -52,17 +53,17 @@ struct TapedDevice {
 };
 
 /// The JSON text of the devices, for record::Metadata::devices.
-[[nodiscard]] std::string to_json(std::span<const TapedDevice> devices);
+[[nodiscard]] std::string to_json(std::span<const RecordedDevice> devices);
 /// Parses it. Errors: not_replayable, with what is wrong.
-[[nodiscard]] SetupResult<std::vector<TapedDevice>> parse_devices(std::string_view json);
+[[nodiscard]] SetupResult<std::vector<RecordedDevice>> parse_devices(std::string_view json);
 
-/// Puts devices on the tape. Real-time safe after construction.
+/// Records devices. Real-time safe after construction.
 class DeviceTap {
  public:
-  /// `devices`: of the manager, at most max_taped_devices. They must outlive the tap.
+  /// `devices`: of the manager, at most max_recorded_devices. They must outlive the tap.
   DeviceTap(robot::Manager& manager, std::span<robot::Device* const> devices);
 
-  [[nodiscard]] const std::vector<TapedDevice>& devices() const noexcept { return taped_; }
+  [[nodiscard]] const std::vector<RecordedDevice>& devices() const noexcept { return recorded_; }
   /// The topics; their schemas are those of the devices.
   [[nodiscard]] std::vector<record::Topic> topics() const;
 
@@ -79,22 +80,22 @@ class DeviceTap {
     std::size_t device;
   };
   std::vector<robot::Device*> devices_;
-  std::vector<TapedDevice> taped_;
+  std::vector<RecordedDevice> recorded_;
   std::vector<std::string_view> layouts_;  ///< of the readings; each lives as long as its device
   std::vector<Value> readings_;
   std::vector<Value> outputs_;
 };
 
-/// A device of a tape: gives what was read.
-class TapeDevice final : public robot::Device {
+/// A device of a recording: gives what was read.
+class ReplayedDevice final : public robot::Device {
  public:
-  static constexpr component::ComponentMetadata about{.type = "TapeDevice",
+  static constexpr component::ComponentMetadata about{.type = "ReplayedDevice",
                                                       .version = "1.0.0",
                                                       .vendor = "takt",
                                                       .category = "device",
                                                       .description = "Gives the readings of a recording."};
 
-  explicit TapeDevice(TapedDevice taped);
+  explicit ReplayedDevice(RecordedDevice recorded);
 
   [[nodiscard]] SetupResult<void> on_declare(robot::Declarations& declarations) override;
   /// Fails if the device was not active in this cycle.
@@ -102,7 +103,7 @@ class TapeDevice final : public robot::Device {
 
   /// The readings of the next cycle, the bytes of each; none if the device was not active.
   void give(bool is_active, std::span<const std::vector<std::uint8_t>> readings) noexcept;
-  [[nodiscard]] const TapedDevice& taped() const noexcept { return taped_; }
+  [[nodiscard]] const RecordedDevice& recorded() const noexcept { return recorded_; }
   /// The value of an output, as a controller commanded it.
   [[nodiscard]] double output(std::size_t index) const noexcept { return outputs_[index].value; }
 
@@ -111,7 +112,7 @@ class TapeDevice final : public robot::Device {
     double value = 0;
     bool driven = false;
   };
-  TapedDevice taped_;
+  RecordedDevice recorded_;
   std::vector<std::vector<double>> readings_;  ///< aligned for every field of a schema
   std::vector<Cell> outputs_;
   bool is_active_ = true;

@@ -1,4 +1,4 @@
-#include "app/tape.hpp"
+#include "app/run_recorder.hpp"
 
 #include <array>
 
@@ -7,7 +7,7 @@
 
 namespace takt::app {
 
-TapedFeedback::operator robot::JointFeedback() const noexcept {
+RecordedFeedback::operator robot::JointFeedback() const noexcept {
   return {position,
           velocity,
           stamp,
@@ -19,7 +19,7 @@ TapedFeedback::operator robot::JointFeedback() const noexcept {
           static_cast<robot::HomeState>(heard >> 1U)};
 }
 
-TapedFeedback taped(const robot::JointFeedback& feedback) noexcept {
+RecordedFeedback recorded(const robot::JointFeedback& feedback) noexcept {
   return {feedback.position,
           feedback.velocity,
           feedback.effort,
@@ -30,7 +30,7 @@ TapedFeedback taped(const robot::JointFeedback& feedback) noexcept {
           static_cast<std::uint8_t>(feedback.mode)};
 }
 
-TapedCommand taped(const JointCommand& command) noexcept {
+RecordedCommand recorded(const JointCommand& command) noexcept {
   return {command.position,
           command.velocity,
           command.acceleration,
@@ -40,57 +40,57 @@ TapedCommand taped(const JointCommand& command) noexcept {
           static_cast<std::uint8_t>(command.mode)};
 }
 
-namespace tape {
+namespace run_topic {
 
 std::vector<record::Topic> topics() {
-  return {{names[read], "takt/msg/DeviceRead", shm::schema_text<TapedFeedback>(), true},
-          {names[write], "takt/msg/DeviceWrite", shm::schema_text<TapedCommand>(), true},
-          {names[inputs], "takt/msg/LoopInputs", shm::schema_text<TapedInputs>()},
+  return {{names[read], "takt/msg/DeviceRead", shm::schema_text<RecordedFeedback>(), true},
+          {names[write], "takt/msg/DeviceWrite", shm::schema_text<RecordedCommand>(), true},
+          {names[inputs], "takt/msg/LoopInputs", shm::schema_text<RecordedInputs>()},
           {names[requests], "takt/msg/Request"},
           {.topic = names[controllers],
            .type = "takt/msg/ControllerRequest",
-           .schema = shm::schema_text<TapedControllerRequest>(),
+           .schema = shm::schema_text<RecordedControllerRequest>(),
            .has_text = true},
           {.topic = names[parameters],
            .type = "takt/msg/ParameterChange",
-           .schema = shm::schema_text<TapedControllerRequest>(),
+           .schema = shm::schema_text<RecordedControllerRequest>(),
            .has_text = true}};
 }
 
-}  // namespace tape
+}  // namespace run_topic
 
-void TapeRecorder::on_inputs(const motion::LoopInputs& inputs) noexcept {
-  const TapedInputs all{now_,
-                        inputs.cycle,
-                        devices_->record_readings(*lane_, first_ + tape::count, now_),
-                        inputs.requests,
-                        inputs.shut_down ? std::uint8_t{1} : std::uint8_t{0},
-                        inputs.reset ? std::uint8_t{1} : std::uint8_t{0}};
-  lane_->sample(first_ + tape::inputs, now_, {reinterpret_cast<const std::uint8_t*>(&all), sizeof(all)});
+void RunRecorder::on_inputs(const motion::LoopInputs& inputs) noexcept {
+  const RecordedInputs all{now_,
+                           inputs.cycle,
+                           devices_->record_readings(*lane_, first_ + run_topic::count, now_),
+                           inputs.requests,
+                           inputs.shut_down ? std::uint8_t{1} : std::uint8_t{0},
+                           inputs.reset ? std::uint8_t{1} : std::uint8_t{0}};
+  lane_->sample(first_ + run_topic::inputs, now_, {reinterpret_cast<const std::uint8_t*>(&all), sizeof(all)});
   cycle_ = inputs.cycle;
   is_in_cycle_ = true;
 }
 
-void TapeRecorder::ran(const component::CallNote& note) noexcept {
-  if (is_down_ || (note.kind != tape::controllers && note.kind != tape::parameters)) return;
-  const TapedControllerRequest all{now_, cycle_, ++changes_,
-                                   is_in_cycle_ ? std::uint8_t{0} : std::uint8_t{1}};
+void RunRecorder::ran(const component::CallNote& note) noexcept {
+  if (is_down_ || (note.kind != run_topic::controllers && note.kind != run_topic::parameters)) return;
+  const RecordedControllerRequest all{now_, cycle_, ++changes_,
+                                      is_in_cycle_ ? std::uint8_t{0} : std::uint8_t{1}};
   lane_->sample(first_ + note.kind, now_, {reinterpret_cast<const std::uint8_t*>(&all), sizeof(all)},
                 note.text);
 }
 
-void TapeRecorder::after_cycle(const motion::Snapshot& snapshot) noexcept {
+void RunRecorder::after_cycle(const motion::Snapshot& snapshot) noexcept {
   ++cycle_;
   is_in_cycle_ = false;
   is_down_ = snapshot.state == motion::RobotState::down;
 }
 
-void TapeRecorder::hand_over(Time now, const motion::Request& request) {
+void RunRecorder::hand_over(Time now, const motion::Request& request) {
   std::array<std::uint8_t, motion::max_request_record> room;
   motion::RequestWriter writer(request, ++handed_over_);
   do {
     const std::size_t size = writer.write(room);
-    server_->sample(first_ + tape::requests, now, std::span(room).first(size));
+    server_->sample(first_ + run_topic::requests, now, std::span(room).first(size));
   } while (!writer.done());
 }
 

@@ -1,4 +1,4 @@
-#include "app/tape_devices.hpp"
+#include "app/recorded_devices.hpp"
 
 #include <fmt/format.h>
 
@@ -38,8 +38,8 @@ std::vector<Json> objects(const Json& root, const char* key) {
   return list;
 }
 
-TapedDevice parse_device(const Json& json) {
-  TapedDevice device{text(json, "name"), {}, {}};
+RecordedDevice parse_device(const Json& json) {
+  RecordedDevice device{text(json, "name"), {}, {}};
   for (const Json& row : objects(json, "readings"))
     device.readings.push_back({text(row, "name"), text(row, "unit"), text(row, "schema")});
   for (const Json& row : objects(json, "outputs")) {
@@ -68,14 +68,14 @@ std::string message_type(std::string_view name) {
   return type;
 }
 
-std::string to_json(std::span<const TapedDevice> devices) {
+std::string to_json(std::span<const RecordedDevice> devices) {
   Json list = Json::array();
-  for (const TapedDevice& device : devices) {
+  for (const RecordedDevice& device : devices) {
     Json readings = Json::array();
-    for (const TapedDevice::Reading& each : device.readings)
+    for (const RecordedDevice::Reading& each : device.readings)
       readings.push_back({{"name", each.name}, {"unit", each.unit}, {"schema", each.schema}});
     Json outputs = Json::array();
-    for (const TapedDevice::Output& each : device.outputs) {
+    for (const RecordedDevice::Output& each : device.outputs) {
       outputs.push_back({{"name", each.name},
                          {"unit", each.unit},
                          {"safe", static_cast<int>(each.safe)},
@@ -88,25 +88,25 @@ std::string to_json(std::span<const TapedDevice> devices) {
   return Json{{"devices", std::move(list)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-SetupResult<std::vector<TapedDevice>> parse_devices(std::string_view json) {
-  if (json.empty()) return std::vector<TapedDevice>{};
+SetupResult<std::vector<RecordedDevice>> parse_devices(std::string_view json) {
+  if (json.empty()) return std::vector<RecordedDevice>{};
   const auto refuse = [](const std::string& why) {
     return fail(Errc::not_replayable, "the recording's list of devices is damaged: " + why);
   };
   const Json root = Json::parse(json, nullptr, false);
   if (root.is_discarded() || !root.is_object()) return refuse("it is not a JSON object");
-  std::vector<TapedDevice> devices;
+  std::vector<RecordedDevice> devices;
   std::size_t bytes = 0;
   for (const Json& each : objects(root, "devices")) {
-    const TapedDevice& device = devices.emplace_back(parse_device(each));
-    for (const TapedDevice::Reading& reading : device.readings) {
+    const RecordedDevice& device = devices.emplace_back(parse_device(each));
+    for (const RecordedDevice::Reading& reading : device.readings) {
       const std::size_t size = size_of(reading.layout());
       if (size == 0) return refuse("the schema of " + reading.name + " is invalid");
       bytes += size;
     }
   }
-  if (devices.size() > max_taped_devices)
-    return refuse(fmt::format("{} devices, at most {} are possible", devices.size(), max_taped_devices));
+  if (devices.size() > max_recorded_devices)
+    return refuse(fmt::format("{} devices, at most {} are possible", devices.size(), max_recorded_devices));
   if (bytes > most_bytes) return refuse(fmt::format("readings of {} bytes, at most {}", bytes, most_bytes));
   return devices;
 }
@@ -117,15 +117,15 @@ DeviceTap::DeviceTap(robot::Manager& manager, std::span<robot::Device* const> de
     : devices_(devices.begin(), devices.end()) {
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const robot::DeviceMemory memory = manager.memory_of(*devices[i]);
-    TapedDevice& taped = taped_.emplace_back();
-    taped.name = devices[i]->name();
+    RecordedDevice& recorded = recorded_.emplace_back();
+    recorded.name = devices[i]->name();
     for (const auto& each : memory.readings) {
-      taped.readings.push_back({each.name, each.unit, std::string(each.schema)});
+      recorded.readings.push_back({each.name, each.unit, std::string(each.schema)});
       layouts_.push_back(each.schema.empty() ? shm::schema_text<double>() : each.schema);
       readings_.push_back({static_cast<const std::uint8_t*>(each.value), size_of(layouts_.back()), i});
     }
     for (const auto& each : memory.outputs) {
-      taped.outputs.push_back({each.name, each.unit, each.safe, each.rate, *each.value});
+      recorded.outputs.push_back({each.name, each.unit, each.safe, each.rate, *each.value});
       outputs_.push_back({reinterpret_cast<const std::uint8_t*>(each.value), sizeof(double), i});
     }
   }
@@ -133,14 +133,14 @@ DeviceTap::DeviceTap(robot::Manager& manager, std::span<robot::Device* const> de
 
 std::vector<record::Topic> DeviceTap::topics() const {
   std::vector<record::Topic> topics;
-  for (const TapedDevice& device : taped_) {
-    for (const TapedDevice::Reading& each : device.readings)
+  for (const RecordedDevice& device : recorded_) {
+    for (const RecordedDevice::Reading& each : device.readings)
       topics.push_back({std::string(sensor_topics) + each.name,
                         each.schema.empty() ? "takt/msg/Number" : message_type(each.name),
                         layouts_[topics.size()]});
   }
-  for (const TapedDevice& device : taped_) {
-    for (const TapedDevice::Output& each : device.outputs)
+  for (const RecordedDevice& device : recorded_) {
+    for (const RecordedDevice::Output& each : device.outputs)
       topics.push_back(
           {std::string(output_topics) + each.name, "takt/msg/Number", shm::schema_text<double>()});
   }
@@ -166,21 +166,22 @@ void DeviceTap::record_outputs(record::Lane& lane, std::size_t first, Time now) 
 
 // ---- replay ----
 
-TapeDevice::TapeDevice(TapedDevice taped) : Device(about, taped.name), taped_(std::move(taped)) {
-  for (const TapedDevice::Reading& each : taped_.readings)
+ReplayedDevice::ReplayedDevice(RecordedDevice recorded)
+    : Device(about, recorded.name), recorded_(std::move(recorded)) {
+  for (const RecordedDevice::Reading& each : recorded_.readings)
     readings_.emplace_back((size_of(each.layout()) + sizeof(double) - 1) / sizeof(double));
-  for (const TapedDevice::Output& each : taped_.outputs) outputs_.push_back({each.initial, false});
+  for (const RecordedDevice::Output& each : recorded_.outputs) outputs_.push_back({each.initial, false});
 }
 
-SetupResult<void> TapeDevice::on_declare(robot::Declarations& declarations) {
+SetupResult<void> ReplayedDevice::on_declare(robot::Declarations& declarations) {
   for (std::size_t i = 0; i < readings_.size(); ++i) {
-    const TapedDevice::Reading& each = taped_.readings[i];
+    const RecordedDevice::Reading& each = recorded_.readings[i];
     auto added = each.schema.empty() ? declarations.state(each.name, each.unit, readings_[i].front())
                                      : declarations.sensor(each.name, each.schema, readings_[i].data());
     if (!added) return added;
   }
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    const TapedDevice::Output& each = taped_.outputs[i];
+    const RecordedDevice::Output& each = recorded_.outputs[i];
     auto added = declarations.command(each.name, each.unit, outputs_[i].value, outputs_[i].driven, each.safe,
                                       each.rate);
     if (!added) return added;
@@ -188,13 +189,13 @@ SetupResult<void> TapeDevice::on_declare(robot::Declarations& declarations) {
   return {};
 }
 
-void TapeDevice::give(bool is_active, std::span<const std::vector<std::uint8_t>> readings) noexcept {
+void ReplayedDevice::give(bool is_active, std::span<const std::vector<std::uint8_t>> readings) noexcept {
   is_active_ = is_active;
   for (std::size_t i = 0; is_active && i < readings_.size(); ++i)
     std::memcpy(readings_[i].data(), readings[i].data(), readings[i].size());
 }
 
-Status TapeDevice::on_execute(const component::CycleTime&) noexcept {
+Status ReplayedDevice::on_execute(const component::CycleTime&) noexcept {
   if (!is_active_) return takt::fail(robot::Errc::device_lost);
   return {};
 }

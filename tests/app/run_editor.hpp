@@ -13,8 +13,8 @@
 #include <variant>
 #include <vector>
 
-#include "app/tape.hpp"
-#include "app/tape_reader.hpp"
+#include "app/run_reader.hpp"
+#include "app/run_recorder.hpp"
 #include "record/cdr.hpp"
 #include "record/message_form.hpp"
 #include "takt/app/replay.hpp"
@@ -32,14 +32,14 @@ inline record::Reader opened(const std::string& path) {
 
 /// One function for each kind of record. It may change the record, and returns whether the copy has it.
 /// `index` counts those of the kind.
-struct TapeEdit {
+struct RunEdit {
   template <class T>
   using Change = std::function<bool(std::uint64_t index, T&)>;
-  Change<std::vector<app::TapedFeedback>> read{};
-  Change<std::vector<app::TapedCommand>> write{};
-  Change<app::TapedInputs> inputs{};
+  Change<std::vector<app::RecordedFeedback>> read{};
+  Change<std::vector<app::RecordedCommand>> write{};
+  Change<app::RecordedInputs> inputs{};
   Change<std::vector<std::uint8_t>> request{};
-  Change<app::TapedChange> change{};  ///< a request to the controllers
+  Change<app::RecordedChange> change{};  ///< a request to the controllers
   Change<record::Cycle> cycle{};
   /// A value of a further device, as the bytes of its type.
   std::function<bool(std::string_view topic, Time, std::vector<std::uint8_t>&)> further{};
@@ -47,19 +47,19 @@ struct TapeEdit {
 };
 
 /// Writes the copy.
-class TapeEditor {
+class RunEditor {
  public:
-  TapeEditor(record::Reader& from, const std::string& to, TapeEdit edit)
+  RunEditor(record::Reader& from, const std::string& to, RunEdit edit)
       : from_(&from), edit_(std::move(edit)) {
     auto devices = app::parse_devices(from.metadata().devices);
     if (!devices) FAIL(devices.error().message);
     devices_ = std::move(*devices);
     record::RecorderOptions options;
-    options.topics = app::tape::topics();
-    for (const app::TapedDevice& device : devices_) {
-      for (const app::TapedDevice::Reading& each : device.readings)
+    options.topics = app::run_topic::topics();
+    for (const app::RecordedDevice& device : devices_) {
+      for (const app::RecordedDevice::Reading& each : device.readings)
         options.topics.push_back({std::string(app::sensor_topics) + each.name, "Further", each.layout()});
-      for (const app::TapedDevice::Output& each : device.outputs)
+      for (const app::RecordedDevice::Output& each : device.outputs)
         options.topics.push_back(
             {std::string(app::output_topics) + each.name, "Further", shm::schema_text<double>()});
     }
@@ -89,13 +89,13 @@ class TapeEditor {
     to_->loop().cycle(record.cycle, [&](std::size_t joint) noexcept { return record.joints[joint]; });
   }
   void copy(const record::SampleRecord& record) {
-    using namespace app::tape;
+    using namespace app::run_topic;
     record::CdrReader reader(record.message);
     if (record.topic == names[read]) copy_list(record, read, edit_.read, reads_);
     if (record.topic == names[write]) copy_list(record, write, edit_.write, writes_);
     if (record.topic == names[inputs]) {
-      app::TapedInputs value;
-      REQUIRE(record::MessageForm::of<app::TapedInputs>().read(reader, value));
+      app::RecordedInputs value;
+      REQUIRE(record::MessageForm::of<app::RecordedInputs>().read(reader, value));
       if (keeps(edit_.inputs, inputs_, value))
         to_->loop().sample(inputs, record.time,
                            {reinterpret_cast<const std::uint8_t*>(&value), sizeof(value)});
@@ -107,8 +107,8 @@ class TapeEditor {
     }
     for (const Topic topic : {controllers, parameters}) {
       if (record.topic != names[topic]) continue;
-      app::TapedChange value;
-      REQUIRE(record::MessageForm::of<app::TapedControllerRequest>().read(reader, value.at));
+      app::RecordedChange value;
+      REQUIRE(record::MessageForm::of<app::RecordedControllerRequest>().read(reader, value.at));
       value.json = reader.text();
       if (keeps(edit_.change, changes_, value))
         to_->loop().sample(topic, record.time,
@@ -128,7 +128,7 @@ class TapeEditor {
   }
   template <class T>
   void copy_list(const record::SampleRecord& record, std::size_t topic,
-                 const TapeEdit::Change<std::vector<T>>& change, std::uint64_t& count) {
+                 const RunEdit::Change<std::vector<T>>& change, std::uint64_t& count) {
     record::CdrReader reader(record.message);
     std::vector<T> values(reader.length(1));
     for (T& value : values) REQUIRE(record::MessageForm::of<T>().read(reader, value));
@@ -137,14 +137,14 @@ class TapeEditor {
                            [&](std::size_t i) noexcept { return values[i]; });
   }
   template <class T>
-  static bool keeps(const TapeEdit::Change<T>& change, std::uint64_t& count, T& value) {
+  static bool keeps(const RunEdit::Change<T>& change, std::uint64_t& count, T& value) {
     const std::uint64_t index = count++;
     return !change || change(index, value);
   }
 
   record::Reader* from_;
-  TapeEdit edit_;
-  std::vector<app::TapedDevice> devices_;
+  RunEdit edit_;
+  std::vector<app::RecordedDevice> devices_;
   std::vector<std::pair<std::string, std::string_view>> topics_;  ///< names and schemas
   std::unique_ptr<record::Recorder> to_;
   std::uint64_t cycles_ = 0;
@@ -157,9 +157,9 @@ class TapeEditor {
 
 /// Replays a copy with these changes.
 inline SetupResult<app::ReplayResult> replay_copy(const std::string& path, const std::string& copy,
-                                                  TapeEdit edit, app::ReplayOptions options) {
+                                                  RunEdit edit, app::ReplayOptions options) {
   record::Reader original = opened(path);
-  TapeEditor(original, copy, std::move(edit)).run();
+  RunEditor(original, copy, std::move(edit)).run();
   record::Reader reader = opened(copy);
   return app::replay(reader, std::move(options));
 }
