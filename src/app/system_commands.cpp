@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <ctime>
+#include <optional>
 
 #include "app/command_words.hpp"
 #include "app/component_json.hpp"
@@ -148,6 +149,29 @@ class Commands {
  public:
   Commands(ComponentSystem::Parts& parts, std::string_view who) : parts_(&parts), who_(who) {}
 
+  /// A command that a robot's controllers obey as they obey takt ctl: "start arm/speed". std::nullopt: it is
+  /// none. The caller holds no lock of controllers.
+  [[nodiscard]] std::optional<Value> run_by_robot(std::string_view line) const {
+    const std::string verb(take_word(line));
+    const std::string_view name = take_word(line);
+    const std::size_t slash = name.find('/');
+    if (slash == std::string_view::npos ||
+        (verb != "start" && verb != "stop" && verb != "reset" && verb != "set"))
+      return std::nullopt;
+    for (const auto& runner : parts_->robots) {
+      if (!runner->robot || runner->description.name != name.substr(0, slash)) continue;
+      Value body = {{"name", name.substr(slash + 1)}};
+      if (verb == "set") {
+        const auto values = json::parse(line);
+        if (!values) return refusal(values.error().reason);
+        body["parameters"] = *values;
+        if (json::is_name(who_)) body["who"] = who_;
+      }
+      return answer_of(runner->robot->controllers().request(to_line({{verb, std::move(body)}})));
+    }
+    return std::nullopt;
+  }
+
   [[nodiscard]] Value run(std::string_view line) {
     const std::string_view verb = take_word(line);
     if (verb == "list") return list();
@@ -170,7 +194,7 @@ class Commands {
     if (component == nullptr) return refusal(fmt::format("there is no component \"{}\"", name));
     if (verb == "show") return show(*component, name);
     if (name.find('/') != std::string::npos)
-      return refusal(fmt::format("{} is a controller of a robot: takt ctl --port PORT {}", name, verb));
+      return refusal(fmt::format("{} is a controller of a robot, for which there is no {}", name, verb));
     if (verb == "set") return set(*component, line);
     if (verb == "replace") return replace(name, take_word(line));
     if (verb == "apply")
@@ -361,7 +385,7 @@ class Commands {
     const std::string from(take_word(line)), to(take_word(line));
     const auto out = parts_->find_port<component::OutPortBase>(from);
     if (!out) return refusal(out.error().message);
-    const auto in = parts_->find_port<component::InPortBase>(to);
+    const auto in = parts_->find_entrance(to);
     if (!in) return refusal(in.error().message);
     const auto options = options_from(line);
     if (!options) return refusal(options.error().message);
@@ -412,7 +436,7 @@ class Commands {
   [[nodiscard]] Value join(std::string_view line) const {
     const auto joint = joint_from(line);
     if (!joint) return refusal(joint.error().message);
-    const auto in = parts_->find_port<component::InPortBase>(joint->to);
+    const auto in = parts_->find_entrance(joint->to);
     if (!in) return refusal(in.error().message);
     auto segment = platform::Segment::open(joint->segment);
     if (!segment) return refusal(segment.error().message);
@@ -442,12 +466,17 @@ class Commands {
 }  // namespace
 
 std::string ComponentSystem::command(std::string_view line, std::string_view who) {
-  // Controllers of robots stay loaded meanwhile. A status needs none, so it waits for no command to them.
-  std::vector<std::unique_lock<std::mutex>> holds;
-  for (const auto& runner : parts_->robots) {
-    if (runner->robot && line != "status") holds.push_back(runner->robot->controllers().hold());
+  Commands commands(*parts_, who);
+  std::optional<Value> answered = commands.run_by_robot(line);
+  if (!answered) {
+    // Controllers of robots stay loaded meanwhile. A status needs none, so it waits for no command to them.
+    std::vector<std::unique_lock<std::mutex>> holds;
+    for (const auto& runner : parts_->robots) {
+      if (runner->robot && line != "status") holds.push_back(runner->robot->controllers().hold());
+    }
+    answered = commands.run(line);
   }
-  const Value answer = Commands(*parts_, who).run(line);
+  const Value& answer = *answered;
   // What only asks is not logged.
   if (parts_->log && line != "list" && line != "status" && !line.starts_with("show "))
     parts_->log->write(
