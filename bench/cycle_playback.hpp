@@ -82,7 +82,7 @@ class CyclePlayback {
     } else {
       hardware_ = std::move(*drives::ServoHardware<PlaybackBus>::create(robot_, all));
     }
-    loop_ = std::make_unique<motion::Loop<ManualClock>>(clock_, robot_, *hardware_, channels_, observer_);
+    loop_ = std::move(*motion::Loop<ManualClock>::create(clock_, robot_, *hardware_, channels_, observer_));
     tick_.due = Time{};
     for (std::size_t i = 0; i < warm_up_cycles; ++i) recorded_cycle();
     make_request();

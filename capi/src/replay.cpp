@@ -32,10 +32,7 @@ namespace {
 [[nodiscard]] SetupResult<takt::robot::RobotDescription> load_robot(const std::string& path) {
   auto loaded = takt::drives::load_robot_file(path);
   if (loaded) return *std::move(loaded);
-  std::string lines;
-  for (const takt::robot::Mistake& mistake : loaded.error())
-    lines += path + ": " + takt::robot::to_string(mistake) + "\n";
-  return fail(app::Errc::bad_description, lines);
+  return fail(app::Errc::bad_description, takt::robot::lines_of(path, loaded.error()));
 }
 
 [[nodiscard]] Result<app::ReplayOptions> read_options(const takt_replay_options& from) {

@@ -176,7 +176,10 @@ struct Robot::Parts {
     if (devices) observers.add(bus_watch.emplace(*devices, description));
     robot::Hardware* hardware = options.hardware;
     if (!options.recording.empty()) hardware = &recorded.emplace(*hardware, options.clock->now());
-    loop.emplace(*options.clock, description, *hardware, channels, observers, &tracer);
+    auto made_loop =
+        motion::Loop<RunClock>::create(*options.clock, description, *hardware, channels, observers, &tracer);
+    if (!made_loop) return tl::unexpected<SetupError>(std::move(made_loop.error()));
+    loop = std::move(*made_loop);
     traces.emplace(tracer, description.name);
     auto opened = add_devices();
     if (opened) opened = load_controllers();
@@ -451,7 +454,7 @@ struct Robot::Parts {
   ComponentLibrary library;
   rt::Tracer tracer;
   std::optional<record::TraceWriter> traces;
-  std::optional<motion::Loop<RunClock>> loop;
+  std::unique_ptr<motion::Loop<RunClock>> loop;
   std::optional<ControllerCommands> commands;
   std::unique_ptr<LiveStream> live;
   std::uint64_t reported_event = 0;
@@ -470,10 +473,7 @@ Robot::~Robot() { static_cast<void>(finish()); }
 SetupResult<std::unique_ptr<Robot>> Robot::from_file(const std::string& path, RobotOptions options) {
   auto description = drives::load_robot_file(path);
   if (description) return create(std::move(*description), std::move(options));
-  std::string mistakes;
-  for (const robot::Mistake& mistake : description.error())
-    mistakes += (mistakes.empty() ? "" : "\n") + path + ": " + robot::to_string(mistake);
-  return fail(Errc::bad_description, std::move(mistakes));
+  return fail(Errc::bad_description, robot::lines_of(path, description.error()));
 }
 
 SetupResult<std::unique_ptr<Robot>> Robot::create(robot::RobotDescription description, RobotOptions options) {

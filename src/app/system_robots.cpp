@@ -37,10 +37,7 @@ SetupResult<void> ComponentSystem::Parts::make_robot(RobotRunner& runner) const 
   if (!options.opens_robots) {
     const auto checked = drives::load_robot_file(wanted.file);
     if (checked) return {};
-    std::string mistakes;
-    for (const robot::Mistake& mistake : checked.error())
-      mistakes += (mistakes.empty() ? "" : "\n") + wanted.file + ": " + robot::to_string(mistake);
-    return fail(component::Errc::bad_system, std::move(mistakes));
+    return fail(component::Errc::bad_system, robot::lines_of(wanted.file, checked.error()));
   }
   RobotOptions how;
   how.devices.simulate = wanted.simulate;

@@ -564,4 +564,11 @@ std::string to_string(const Mistake& mistake) {
   return fmt::format("{}: {}", mistake.where, mistake.reason);
 }
 
+std::string lines_of(const std::string& file, const std::vector<Mistake>& mistakes) {
+  std::string lines;
+  for (const Mistake& mistake : mistakes)
+    lines += (lines.empty() ? "" : "\n") + file + ": " + to_string(mistake);
+  return lines;
+}
+
 }  // namespace takt::robot

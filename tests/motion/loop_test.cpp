@@ -164,8 +164,8 @@ TEST_CASE("in virtual time a simulated robot starts, moves as told, and shuts do
       return static_cast<std::uint64_t>(std::chrono::seconds(count) / robot.period);
     };
     Script script(channels, {{10, goal.get()}, {seconds(7), nullptr}});
-    Loop<ManualClock> loop(clock, robot, **hardware, channels, script);
-    script.run(loop);
+    const auto loop = Loop<ManualClock>::create(clock, robot, **hardware, channels, script);
+    script.run(**loop);
 
     CHECK(script.status.has_value());
     CHECK(script.last.state == RobotState::down);
@@ -220,8 +220,8 @@ void break_and_mend(const robot::RobotDescription& robot, sim::JointFault fault,
   } saboteur(**hardware, fault);
 
   Script script(channels, {{1000, goal.get()}, {4500, reset.get()}, {5500, again.get()}, {11'000, nullptr}});
-  Loop<ManualClock> loop(clock, robot, saboteur, channels, script);
-  script.run(loop);
+  const auto loop = Loop<ManualClock>::create(clock, robot, saboteur, channels, script);
+  script.run(**loop);
   REQUIRE(script.event_count == 5);
   CHECK(script.state_was_first);
   CHECK(script.events[1].state == GoalState::aborted);
@@ -263,10 +263,10 @@ class LateLoop {
     auto reset = plain(RequestKind::reset);
     auto again = there_and_back(robot_, 0.3, 1.0);
     Script script(channels_, {{10, goal.get()}, {3000, reset.get()}, {4000, again.get()}, {8000, nullptr}});
-    Loop<LateClock> loop(clock_, robot_, hardware, channels_, script);
-    script.run(loop);
+    const auto loop = Loop<LateClock>::create(clock_, robot_, hardware, channels_, script);
+    script.run(**loop);
     events.assign(script.events.begin(), script.events.begin() + static_cast<int>(script.event_count));
-    statistics = loop.statistics();
+    statistics = (*loop)->statistics();
     // In every case the reference moves within the robot's limits from cycle to cycle.
     CHECK(script.worst_speed <= 3.2);
     CHECK(script.worst_change <= 8 * 1.001);
@@ -378,9 +378,9 @@ TEST_CASE("a full run of the loop allocates nothing, takes no lock and makes no 
                              {ms(1400), nullptr}});
     rt::Tracer tracer;
     tracer.switch_on();
-    Loop<decltype(clock)> loop(clock, robot, **hardware, channels, script, &tracer);
+    const auto loop = Loop<decltype(clock)>::create(clock, robot, **hardware, channels, script, &tracer);
     test::RtGuard guard({.allow = {SYS_clock_nanosleep}});
-    script.run(loop);
+    script.run(**loop);
     CHECK(guard.report() == "");
     CHECK(script.status.has_value());
     CHECK(script.last.state == RobotState::down);

@@ -134,9 +134,10 @@ Outcome run(const robot::RobotDescription& robot, Away where, Duration pause, bo
     bool loop_over_ = false;
   } watch(*(*simulated)->simulation(), falls_silent);
 
-  Loop<PausingClock> loop(clock, robot, hardware, channels, watch);
-  watch.loop = &loop;
-  REQUIRE(loop.run().has_value());
+  const auto loop = Loop<PausingClock>::create(clock, robot, hardware, channels, watch);
+  REQUIRE(loop.has_value());
+  watch.loop = loop->get();
+  REQUIRE((*loop)->run().has_value());
   watch.outcome.pauses = clock.pauses;
   return watch.outcome;
 }

@@ -47,7 +47,7 @@ class SplitBench final : public motion::LoopObserver {
         hardware_(std::move(app::Devices::create(robot, {.simulate = true, .start = clock.now()}).value())),
         gateway(robot, beside_loop),
         remote(robot, beside_server),
-        loop(clock, robot, *hardware_, beside_loop, *this) {
+        loop(std::move(*motion::Loop<ManualClock>::create(clock, robot, *hardware_, beside_loop, *this))) {
     motion::Channels& channels = form == Form::together ? beside_loop : beside_server;
     server = std::make_unique<motion::Server>(robot, channels.requests, channels.events, channels.state,
                                               std::move(options));
@@ -67,7 +67,7 @@ class SplitBench final : public motion::LoopObserver {
   Course play(std::vector<Line> lines, std::uint64_t cycles) {
     lines_ = std::move(lines);
     last_cycle_ = cycles;
-    REQUIRE(loop.run());
+    REQUIRE(loop->run());
     server_turn(clock.now());
     course.counters = server->counters();
     return std::move(course);
@@ -81,7 +81,7 @@ class SplitBench final : public motion::LoopObserver {
       ++next_;
     }
     server_turn(now);
-    if (cycle_ == last_cycle_) loop.shut_down();
+    if (cycle_ == last_cycle_) loop->shut_down();
   }
   void after_cycle(const motion::Snapshot& snapshot) noexcept override {
     state = snapshot;
@@ -112,7 +112,7 @@ class SplitBench final : public motion::LoopObserver {
   motion::Channels beside_server;
   motion::RequestGateway gateway;
   motion::RemoteLoop remote;
-  motion::Loop<ManualClock> loop;
+  std::unique_ptr<motion::Loop<ManualClock>> loop;
   std::unique_ptr<motion::Server> server;
   bool server_lives = true;
   motion::Snapshot state;  ///< of the loop's last cycle

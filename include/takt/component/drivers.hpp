@@ -37,31 +37,64 @@ class BudgetClockOf final : public BudgetClock {
   C* clock_;
 };
 
+/// Runs cycles once per period until one returns Verdict::stop: those of a context, of robot::Manager, of
+/// motion::Loop. `cycles` has start(Time) -> Status, cycle(const rt::Tick&) -> rt::Verdict, stop(Time), and
+/// context(), whose budgets use the clock meanwhile. `statistics` receives the loop's statistics at the end.
+/// Real-time safe after set-up. Errors: those of PeriodicLoop::create() and of start().
+template <Clock C, class Cycles>
+[[nodiscard]] Status run_cycles(Cycles& cycles, C& clock, const rt::PeriodicConfig& config,
+                                rt::LoopStatistics* statistics = nullptr) {
+  auto loop = rt::PeriodicLoop<C>::create(clock, config);
+  if (!loop) return fail(loop.error());
+  BudgetClockOf<C> budgets(clock);
+  Status begun;
+  bool runs = false;
+  loop->run([&](const rt::Tick& tick) noexcept {
+    if (!std::exchange(runs, true)) {
+      begun = cycles.start(tick.due);
+      if (!begun) return rt::Verdict::stop;
+      cycles.context().set_budget_clock(&budgets);
+      cycles.context().set_loop_statistics(&loop->statistics());
+    }
+    return cycles.cycle(tick);
+  });
+  if (!begun) return begun;
+  cycles.context().set_budget_clock(nullptr);
+  cycles.context().set_loop_statistics(nullptr);
+  cycles.stop(clock.now());
+  if (statistics != nullptr) *statistics = loop->statistics();
+  return {};
+}
+
 /// Runs the context once per period until a stop is requested. The period is config.period, which becomes the
 /// context's. `statistics` receives the loop's statistics at the end. Real-time safe after set-up.
 /// Errors: already_running; those of PeriodicLoop::create().
 template <Clock C>
 [[nodiscard]] Status run_periodically(ExecutionContext& context, C& clock, const rt::PeriodicConfig& config,
                                       rt::LoopStatistics* statistics = nullptr) {
-  auto loop = rt::PeriodicLoop<C>::create(clock, config);
-  if (!loop) return fail(loop.error());
-  if (const Status status = context.set_period(config.period); !status) return status;
-  Time last = clock.now();
-  if (const Status status = context.start(last); !status) return status;
-  BudgetClockOf<C> budgets(clock);
-  context.set_budget_clock(&budgets);
-  context.set_loop_statistics(&loop->statistics());
-  loop->run([&](const rt::Tick& tick) noexcept {
-    context.set_tracer(tick.tracer);
-    context.run_cycle(tick.due, tick.woke - std::exchange(last, tick.woke));
-    return context.stop_requested() ? rt::Verdict::stop : rt::Verdict::proceed;
-  });
-  context.set_budget_clock(nullptr);
-  context.set_loop_statistics(nullptr);
-  context.set_tracer(nullptr);
-  context.stop(clock.now());
-  if (statistics != nullptr) *statistics = loop->statistics();
-  return {};
+  struct Cycles {
+    Status start(Time now) noexcept {
+      last_woke = now;
+      return of.start(now);
+    }
+    rt::Verdict cycle(const rt::Tick& tick) noexcept {
+      of.set_tracer(tick.tracer);
+      of.run_cycle(tick.due, tick.woke - std::exchange(last_woke, tick.woke));
+      return of.stop_requested() ? rt::Verdict::stop : rt::Verdict::proceed;
+    }
+    void stop(Time now) noexcept {
+      of.set_tracer(nullptr);
+      of.stop(now);
+    }
+    ExecutionContext& context() noexcept { return of; }
+
+    ExecutionContext& of;
+    Time last_woke{};
+  } cycles{context};
+  if (config.period > Duration(0)) {
+    if (const Status status = context.set_period(config.period); !status) return status;
+  }
+  return run_cycles(cycles, clock, config, statistics);
 }
 
 /// Where a context that runs on events waits. platform/event_waiter.hpp waits for file descriptors, too.

@@ -17,6 +17,8 @@
 #include <utility>
 
 #include "takt/component/boundary_calls.hpp"
+#include "takt/component/drivers.hpp"
+#include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
 #include "takt/motion/channels.hpp"
 #include "takt/motion/joint_trajectory.hpp"
@@ -68,53 +70,35 @@ inline constexpr const char* trajectory_controller = "trajectory";
 template <Clock C>
 class Loop {
  public:
-  /// Allocates all memory. The arguments must outlive the loop. At most 64 joints. `tracer`: records what
-  /// each cycle does, while it is on. Every other function is real-time safe.
-  Loop(C& clock, const robot::RobotDescription& robot, robot::Hardware& hardware, Channels& channels,
-       LoopObserver& observer, rt::Tracer* tracer = nullptr)
-      : clock_(&clock),
-        beat_{.period = robot.period,
-              .overrun = robot.overrun,
-              .catch_up_limit = catch_up_limit(robot),
-              .tracer = tracer},
-        channels_(&channels),
-        observer_(&observer),
-        drives_("drives", hardware),
-        manager_(robot) {
-    // A robot without names that clash gives no errors here: the description was checked.
-    is_ready_ = manager_.add(drives_).has_value() && manager_.load(controller_).has_value() &&
-                manager_.switch_controllers({.start = {trajectory_controller}}).has_value();
+  /// Allocates all memory. The arguments must outlive the loop. `tracer`: records what each cycle does, while
+  /// it is on. Every other function is real-time safe. Errors: those of robot::Manager for its device and its
+  /// controller, which the description of a robot with more than 64 joints has.
+  [[nodiscard]] static SetupResult<std::unique_ptr<Loop>> create(C& clock,
+                                                                 const robot::RobotDescription& robot,
+                                                                 robot::Hardware& hardware,
+                                                                 Channels& channels, LoopObserver& observer,
+                                                                 rt::Tracer* tracer = nullptr) {
+    std::unique_ptr<Loop> loop(new Loop(clock, robot, hardware, channels, observer, tracer));
+    robot::Manager& manager = loop->manager_;
+    SetupResult<void> done = manager.add(loop->drives_);
+    if (done) done = manager.load(loop->controller_);
+    if (done) done = manager.switch_controllers({.start = {trajectory_controller}});
+    if (!done) return tl::unexpected<SetupError>(std::move(done.error()));
+    return loop;
   }
-  ~Loop() { end(); }
+  ~Loop() {
+    if (runs_) stop(manager_.now());
+  }
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
   /// Devices and controllers. Other threads may load and switch them while the loop runs.
   [[nodiscard]] robot::Manager& manager() noexcept { return manager_; }
+  [[nodiscard]] component::ExecutionContext& context() noexcept { return manager_.context(); }
 
   /// Runs until the robot is down, which follows a shut_down() or a shutdown request after the controlled
-  /// stop. Error: rt::Errc::period_not_positive; robot::Errc::too_many_joints; those of Manager::start().
-  Status run() noexcept {
-    if (!is_ready_) return fail(robot::Errc::too_many_joints);
-    auto beat = rt::PeriodicLoop<C>::create(*clock_, beat_);
-    if (!beat) return fail(beat.error());
-    component::BudgetClockOf<C> budgets(*clock_);
-    Status begun;
-    beat->run([&](const rt::Tick& tick) noexcept {
-      if (runs_) return cycle(tick);
-      begun = begin(tick.due);
-      if (!begun) return rt::Verdict::stop;
-      manager_.context().set_budget_clock(&budgets);
-      manager_.context().set_loop_statistics(&beat->statistics());
-      return cycle(tick);
-    });
-    if (!begun) return begun;
-    manager_.context().set_budget_clock(nullptr);
-    manager_.context().set_loop_statistics(nullptr);
-    end();
-    statistics_ = beat->statistics();
-    return {};
-  }
+  /// stop. Error: rt::Errc::period_not_positive; those of start().
+  Status run() noexcept { return component::run_cycles(*this, *clock_, beat_, &statistics_); }
 
   /// Requests a controlled stop and the end of run(). Callable from any thread or signal handler.
   void shut_down() noexcept {
@@ -129,10 +113,22 @@ class Loop {
     reset_asked_.store(true, std::memory_order_relaxed);
   }
 
-  /// Runs one cycle, for a caller that keeps the period itself. Its first cycle makes its thread the
-  /// manager's. Returns Verdict::stop once the robot is down.
+  /// Makes the calling thread the manager's, for a caller that keeps the period itself. Its first cycle()
+  /// does so, too. Errors: those of Manager::start().
+  Status start(Time now) noexcept {
+    const Status status = manager_.start(now);
+    runs_ = status.has_value();
+    last_woke_ = now;
+    return status;
+  }
+  /// Ends what start() began. `now` is the time at which controllers and devices are deactivated.
+  void stop(Time now) noexcept {
+    runs_ = false;
+    manager_.stop(now);
+  }
+  /// Runs one cycle. Returns Verdict::stop once the robot is down.
   rt::Verdict cycle(const rt::Tick& tick) noexcept {
-    if (!runs_ && !begin(tick.due)) return rt::Verdict::stop;
+    if (!runs_ && !start(tick.due)) return rt::Verdict::stop;
     manager_.set_tracer(tick.tracer);
     observer_->before_cycle(tick.due);
     LoopInputs inputs{.cycle = tick.index};
@@ -164,20 +160,22 @@ class Loop {
   [[nodiscard]] const rt::LoopStatistics& statistics() const noexcept { return statistics_; }
 
  private:
+  Loop(C& clock, const robot::RobotDescription& robot, robot::Hardware& hardware, Channels& channels,
+       LoopObserver& observer, rt::Tracer* tracer)
+      : clock_(&clock),
+        beat_{.period = robot.period,
+              .overrun = robot.overrun,
+              .catch_up_limit = catch_up_limit(robot),
+              .tracer = tracer},
+        channels_(&channels),
+        observer_(&observer),
+        drives_("drives", hardware),
+        manager_(robot) {}
+
   /// The most cycles to catch up. Caught-up cycles query the drives faster than these can answer, and this
   /// must not count as silence.
   static std::uint32_t catch_up_limit(const robot::RobotDescription& robot) noexcept {
     return std::min(robot.overrun_limit, (robot.silence_limit() - 1) / 2);
-  }
-
-  [[nodiscard]] Status begin(Time now) noexcept {
-    const Status status = manager_.start(now);
-    runs_ = status.has_value();
-    last_woke_ = now;
-    return status;
-  }
-  void end() noexcept {
-    if (std::exchange(runs_, false)) manager_.stop(manager_.now());
   }
 
   void publish(const rt::Tick& tick) noexcept {
@@ -199,8 +197,7 @@ class Loop {
   robot::Manager manager_;
   RobotCycle cycle_{manager_, *controller_};
   rt::TextId record_ = rt::intern("record");
-  bool is_ready_ = false;  ///< the manager has its device and controller
-  bool runs_ = false;      ///< this thread is the manager's
+  bool runs_ = false;  ///< this thread is the manager's
   Time last_woke_{};
   std::atomic<bool> shutdown_asked_{false};
   std::atomic<bool> reset_asked_{false};

@@ -148,5 +148,7 @@ struct Mistake {
 /// One mistake as a line of text: "/joints/3/limits/velocity: -1 is not above 0", or "line 12: ..." for a
 /// syntax error.
 [[nodiscard]] std::string to_string(const Mistake& mistake);
+/// All mistakes of a file, a line for each: "arm.json: /joints/3/limits/velocity: -1 is not above 0".
+[[nodiscard]] std::string lines_of(const std::string& file, const std::vector<Mistake>& mistakes);
 
 }  // namespace takt::robot

@@ -443,18 +443,7 @@ class Manager {
 template <Clock C>
 [[nodiscard]] Status run(Manager& manager, C& clock, const rt::PeriodicConfig& config,
                          rt::LoopStatistics* statistics = nullptr) {
-  auto loop = rt::PeriodicLoop<C>::create(clock, config);
-  if (!loop) return fail(loop.error());
-  if (const Status status = manager.start(clock.now()); !status) return status;
-  component::BudgetClockOf<C> budgets(clock);
-  manager.context().set_budget_clock(&budgets);
-  manager.context().set_loop_statistics(&loop->statistics());
-  loop->run([&](const rt::Tick& tick) noexcept { return manager.cycle(tick); });
-  manager.context().set_budget_clock(nullptr);
-  manager.context().set_loop_statistics(nullptr);
-  manager.stop(clock.now());
-  if (statistics != nullptr) *statistics = loop->statistics();
-  return {};
+  return component::run_cycles(manager, clock, config, statistics);
 }
 
 }  // namespace takt::robot
