@@ -1,5 +1,6 @@
 # The five ways through the same waypoints: draws examples/through.svg.
-#   02_trajectory >through.txt && gnuplot -e "data='through.txt'; out='examples/through.svg'" examples/02_trajectory.gp
+#   02_trajectory >through.txt && gnuplot -e "data='through.txt'; out='examples/through.svg'" examples/02_trajectory.gp &&
+#   cmake/docs/small_svg.py examples/through.svg
 ink = '#3a4149'
 set terminal svg size 1000,560 dynamic noenhanced font 'Helvetica,Arial,sans-serif,13' background '#ffffff'
 set encoding utf8
@@ -32,5 +33,6 @@ do for [row = 1:3] {
   if (row == 1) { set yrange [-0.2:1.2] } else { set autoscale y }
   plot for [way = 1:5] data index way - 1 using 1:(column(row + 1)) with lines linewidth 1.8 linecolor rgb colour[way] notitle, \
        $waypoints using 1:(row == 1 ? $2 : NaN) with points pointtype 7 pointsize 0.6 linecolor rgb ink notitle
+  unset label
 }
 unset multiplot

@@ -1,5 +1,6 @@
 # Four PIDs on one joint: draws examples/pid.svg.
-#   03_pid_tuning >pid.txt && gnuplot -e "data='pid.txt'; out='examples/pid.svg'" examples/03_pid_tuning.gp
+#   03_pid_tuning >pid.txt && gnuplot -e "data='pid.txt'; out='examples/pid.svg'" examples/03_pid_tuning.gp &&
+#   cmake/docs/small_svg.py examples/pid.svg
 ink = '#3a4149'
 set terminal svg size 1000,480 dynamic noenhanced font 'Helvetica,Arial,sans-serif,13' background '#ffffff'
 set encoding utf8

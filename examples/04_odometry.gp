@@ -1,5 +1,6 @@
 # A figure of eight by odometry: draws examples/odometry.svg.
-#   04_odometry >odometry.txt && gnuplot -e "data='odometry.txt'; out='examples/odometry.svg'" examples/04_odometry.gp
+#   04_odometry >odometry.txt && gnuplot -e "data='odometry.txt'; out='examples/odometry.svg'" examples/04_odometry.gp &&
+#   cmake/docs/small_svg.py examples/odometry.svg
 ink = '#3a4149'
 set terminal svg size 1000,520 dynamic noenhanced font 'Helvetica,Arial,sans-serif,13' background '#ffffff'
 set encoding utf8

@@ -1,5 +1,6 @@
 # One CiA 402 drive there and back: draws examples/can_drive.svg.
-#   06_can_drive >can_drive.txt && gnuplot -e "data='can_drive.txt'; out='examples/can_drive.svg'" examples/06_can_drive.gp
+#   06_can_drive >can_drive.txt && gnuplot -e "data='can_drive.txt'; out='examples/can_drive.svg'" examples/06_can_drive.gp &&
+#   cmake/docs/small_svg.py examples/can_drive.svg
 ink = '#3a4149'
 set terminal svg size 1000,480 dynamic noenhanced font 'Helvetica,Arial,sans-serif,13' background '#ffffff'
 set encoding utf8

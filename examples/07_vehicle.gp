@@ -1,6 +1,7 @@
 # A lap of a simulated vehicle whose cable is cut for two seconds. Draws examples/vehicle.svg:
 #
-#     07_vehicle >vehicle.txt && gnuplot -e "data='vehicle.txt'; out='examples/vehicle.svg'" examples/07_vehicle.gp
+#     07_vehicle >vehicle.txt && gnuplot -e "data='vehicle.txt'; out='examples/vehicle.svg'" examples/07_vehicle.gp &&
+#     cmake/docs/small_svg.py examples/vehicle.svg
 ink = '#3a4149'
 set terminal svg size 1000,760 dynamic noenhanced font 'Helvetica,Arial,sans-serif,13' background '#ffffff'
 set encoding utf8

@@ -1,5 +1,6 @@
 # Controllers that replace each other, an emergency stop and its recovery: draws examples/switch.svg.
-#   12_switch >switch.txt && gnuplot -e "data='switch.txt'; out='examples/switch.svg'" examples/12_switch.gp
+#   12_switch >switch.txt && gnuplot -e "data='switch.txt'; out='examples/switch.svg'" examples/12_switch.gp &&
+#   cmake/docs/small_svg.py examples/switch.svg
 ink = '#3a4149'
 set terminal svg size 1000,520 dynamic noenhanced font 'Helvetica,Arial,sans-serif,13' background '#ffffff'
 set encoding utf8
@@ -11,14 +12,15 @@ set multiplot layout 3,1 margins 0.08,0.985,0.105,0.95 spacing 0.065,0.05
 unset key
 set xrange [0:6.5]
 set format x ''
-do for [at in "2 2.5 3 4 5.5"] { set arrow from at+0,graph 0 to at+0,graph 1 nohead dashtype 3 linecolor rgb ink }
+do for [at in "2 2.5 3 4 5.5"] { set arrow from at+0,graph 0 to at+0,graph 1 nohead linetype 1 dashtype 3 linecolor rgb ink }
 set label 'hold' at 2.05,graph 0.9 textcolor rgb ink
 set label 'wave' at 2.55,graph 0.9 textcolor rgb ink
 set label 'emergency stop' at 3.05,graph 0.9 textcolor rgb ink
 set label 'reset' at 4.05,graph 0.9 textcolor rgb ink
 set label 'wave fails' at 5.55,graph 0.9 textcolor rgb ink
 set ylabel 'position (rad)' textcolor rgb ink
-plot data every 5 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2'
+# The first row is older than the first answer of the drive.
+plot data every 5::1 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2'
 unset label
 set ylabel 'velocity (rad/s)' textcolor rgb ink
 plot data every 5 using 1:3 with lines linewidth 1.8 linecolor rgb '#d55e00'

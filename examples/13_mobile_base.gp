@@ -1,5 +1,6 @@
 # A mobile base by its odometry: draws examples/base.svg.
-#   13_mobile_base >base.txt && gnuplot -e "data='base.txt'; out='examples/base.svg'" examples/13_mobile_base.gp
+#   13_mobile_base >base.txt && gnuplot -e "data='base.txt'; out='examples/base.svg'" examples/13_mobile_base.gp &&
+#   cmake/docs/small_svg.py examples/base.svg
 ink = '#3a4149'
 set terminal svg size 1000,420 dynamic noenhanced font 'Helvetica,Arial,sans-serif,13' background '#ffffff'
 set encoding utf8
@@ -21,7 +22,7 @@ set size 0.58,1
 set xlabel 'time (s)' textcolor rgb ink
 set ylabel 'speed (m/s), rotation (rad/s)' textcolor rgb ink
 set arrow from 8,graph 0 to 8,graph 1 nohead dashtype 3 linecolor rgb ink
-set label 'silence' at 8.05,graph 0.95 textcolor rgb ink
+set label 'silence' at 7.95,graph 0.5 right textcolor rgb ink
 plot data every 10 using 1:7 with lines linewidth 1 dashtype 2 linecolor rgb ink, data every 10 using 1:8 with lines linewidth 1 dashtype 2 linecolor rgb ink, \
      data every 10 using 1:5 with lines linewidth 1.8 linecolor rgb '#d55e00', data every 10 using 1:6 with lines linewidth 1.8 linecolor rgb '#009e73'
 unset multiplot

@@ -1,7 +1,8 @@
 # The three ways to command the same motion, as takt recorded them. Draws examples/picture.svg, or the picture
 # of the page of examples/run.sh:
 #
-#     gnuplot -e "data='ways.txt'; out='picture.svg'" picture.gp
+#     gnuplot -e "data='ways.txt'; out='examples/picture.svg'" examples/paper_experiment/picture.gp &&
+#     cmake/docs/small_svg.py examples/picture.svg
 #
 # `paper_experiment ways` writes `data`: three blocks of time (s), command, reference and measured (degrees).
 ink = '#3a4149'
@@ -29,6 +30,7 @@ set format y '%g°'
 set xtics 0.1
 set xrange [2.3:2.7]
 do for [way = 0:2] {
+  if (way == 1) { unset label }
   set title title[way + 1] offset 0,-0.4 textcolor rgb ink
   if (way == 0) { set ylabel 'position' offset 0,0 textcolor rgb ink } else { unset ylabel }
   if (!measured[way + 1]) { eval nothing; continue }
