@@ -1,4 +1,4 @@
-// Shared by the readers and the writer of the wire protocol: the words of enums, and the valid ids and goals.
+// Shared by the readers and writers of the wire protocol: the words of enums, ids, and lines.
 #pragma once
 
 #include <array>
@@ -16,6 +16,9 @@ namespace takt::motion::wire {
 
 using trajectory::Synchronisation;
 using trajectory::Through;
+
+/// A document to write, whose keys stay in their order.
+using Out = nlohmann::ordered_json;
 
 inline constexpr std::uint64_t largest_exact = std::uint64_t{1} << 53;  // exact in every JSON reader
 
@@ -43,6 +46,15 @@ inline std::optional<std::string> id_text(const json::Value& value) {
   std::string text = value.dump();
   if (text.size() > longest) return std::nullopt;
   return text;
+}
+
+inline void put_id(Out& out, const std::string& id) {
+  if (!id.empty()) out["id"] = Out::parse(id, nullptr, false);
+}
+
+/// The document as a line. Bytes that are not UTF-8 are replaced.
+inline std::string finish(const Out& document) {
+  return document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace takt::motion::wire
