@@ -105,7 +105,7 @@ std::string to_json(std::span<const RecordedDevice> devices, std::span<const Rec
     root["inputs"].push_back({{"port", input.port},
                               {"schema", input.schema},
                               {"buffering", static_cast<int>(input.options.buffering)},
-                              {"capacity", input.options.capacity}});
+                              {"capacity", std::max(input.options.capacity, 1U)}});
   }
   return root.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -75,7 +75,7 @@ void RobotInputs::on_inputs(const motion::LoopInputs&) noexcept {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     Input& input = inputs_[i];
     // A writer that is faster than this loop does not keep it.
-    for (std::uint32_t left = input.wanted.options.capacity; left > 0; --left) {
+    for (std::uint32_t left = std::max(input.wanted.options.capacity, 1U); left > 0; --left) {
       if (!input.waits && input.in->read() != shm::Freshness::new_data) break;
       input.waits = !input.out->write(input.in->value(), input.in->stamp());
       if (input.waits) break;

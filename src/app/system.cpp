@@ -110,7 +110,9 @@ SetupResult<P*> ComponentSystem::Parts::find_service(std::string_view full_name)
 SetupResult<InPortBase*> ComponentSystem::Parts::find_entrance(std::string_view full_name) const {
   const std::size_t slash = full_name.find('/');
   for (const auto& runner : robots) {
-    if (slash == std::string_view::npos || runner->description.name != full_name.substr(0, slash)) continue;
+    if (slash == std::string_view::npos || !runner->robot ||
+        runner->description.name != full_name.substr(0, slash))
+      continue;
     if (InPortBase* input = runner->robot->input(full_name.substr(slash + 1))) return input;
     if (runner->robot->recorder() != nullptr)
       return fail(component::Errc::no_such_port,

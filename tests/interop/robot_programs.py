@@ -2,6 +2,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 
@@ -38,12 +39,12 @@ def patient_arm(source, protocol):
 
 @contextlib.contextmanager
 def program(takt, *arguments, until, **options):
-    """A process of takt, from the line that begins with `until`; ends it with SIGTERM unless it has ended."""
+    """A process of takt, from the line that begins as the expression `until` says; ends it with SIGTERM unless it has ended."""
     process = subprocess.Popen([takt, *arguments], stdout=subprocess.PIPE, text=True, **options)
     process.lines = []
     for line in process.stdout:
         process.lines.append(line.strip())
-        if line.startswith(until):
+        if re.match(until, line):
             break
     try:
         yield process
