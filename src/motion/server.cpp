@@ -1,4 +1,4 @@
-#include "takt/motion/server.hpp"
+#include "motion/server_parts.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "motion/motion_message.hpp"
-#include "motion/server_requests.hpp"
 
 namespace takt::motion {
 namespace {
@@ -46,30 +45,22 @@ Rejection to_rejection(Errc reason) {
 
 }  // namespace
 
-Server::Server(robot::RobotDescription robot, shm::SpscRing<Request*>& requests, shm::SpscRing<Event>& events,
-               shm::LatestValue<Snapshot>& state, ServerOptions options)
-    : robot_(std::make_shared<const robot::RobotDescription>(std::move(robot))),
-      requests_(&requests),
-      events_(&events),
-      state_(&state),
-      options_(std::move(options)) {}
-
 // ---- what the carrier says ----
 
-void Server::set_interfaces(std::span<const std::string> interfaces) {
+void Server::Parts::set_interfaces(std::span<const std::string> interfaces) {
   robot::RobotDescription robot = *robot_;  // a new one: what is being planned goes on with the old one
   for (std::size_t bus = 0; bus < std::min(interfaces.size(), robot.buses.size()); ++bus)
     robot.buses[bus].interface = interfaces[bus];
   robot_ = std::make_shared<const robot::RobotDescription>(std::move(robot));
 }
 
-void Server::connected(ClientId client, Time now) {
+void Server::Parts::connected(ClientId client, Time now) {
   now_ = now;
   clients_.try_emplace(client);
   send(client, greeting(*robot_));
 }
 
-void Server::received(ClientId client, std::string_view line, Time now) {
+void Server::Parts::received(ClientId client, std::string_view line, Time now) {
   now_ = now;
   ++counters_.lines;
   if (is_http(line)) {
@@ -95,7 +86,7 @@ void Server::received(ClientId client, std::string_view line, Time now) {
   planning_.push_back(std::move(job));
 }
 
-void Server::take_message(ClientId client, PlanningWork::Read read, std::size_t bytes, Time now) {
+void Server::Parts::take_message(ClientId client, PlanningWork::Read read, std::size_t bytes, Time now) {
   if (!read) {
     ParseFailure& failure = read.error();
     if (failure.is_object) return refuse(client, failure.id, std::move(failure.why), now);
@@ -107,12 +98,12 @@ void Server::take_message(ClientId client, PlanningWork::Read read, std::size_t 
   std::visit([&](const auto& body) { handle(client, read->id, body, now); }, read->body);
 }
 
-void Server::refused(ClientId client, LineFault fault, Time) {
+void Server::Parts::refused(ClientId client, LineFault fault) {
   ++counters_.errors;
   output_.push_back({client, to_line(ErrorReply{to_rejection(reason_of(fault))}), true});
 }
 
-void Server::disconnected(ClientId client, Time now) {
+void Server::Parts::disconnected(ClientId client, Time now) {
   now_ = now;
   clients_.erase(client);
   drop_controllers_requests(client);
@@ -133,7 +124,7 @@ void Server::disconnected(ClientId client, Time now) {
   }
 }
 
-bool Server::owes(ClientId client) const {
+bool Server::Parts::owes(ClientId client) const {
   const auto found = clients_.find(client);
   if (found == clients_.end()) return false;
   const auto is_its = [client](const PlanningJob& job) { return job.client == client; };
@@ -148,20 +139,21 @@ bool Server::owes(ClientId client) const {
 
 // ---- requests ----
 
-void Server::handle(ClientId client, const std::string& id, const TrajectoryMessage& message, Time now) {
+void Server::Parts::handle(ClientId client, const std::string& id, const TrajectoryMessage& message,
+                           Time now) {
   plan_or_queue(client, id, message, now);
 }
 
-void Server::handle(ClientId client, const std::string& id, const MoveMessage& message, Time now) {
+void Server::Parts::handle(ClientId client, const std::string& id, const MoveMessage& message, Time now) {
   plan_or_queue(client, id, message, now);
 }
 
-void Server::handle(ClientId client, const std::string& id, const SetpointMessage& message, Time now) {
+void Server::Parts::handle(ClientId client, const std::string& id, const SetpointMessage& message, Time now) {
   if (!may_stream(client, message, now)) return refuse(client, id, Errc::stream_ended, now);
   plan_or_queue(client, id, message, now);
 }
 
-void Server::handle(ClientId client, const std::string& id, const CancelMessage& message, Time now) {
+void Server::Parts::handle(ClientId client, const std::string& id, const CancelMessage& message, Time now) {
   if (message.goal != 0 && recall(message.goal)) {
     AcceptedReply reply;
     reply.id = id;
@@ -185,7 +177,7 @@ void Server::handle(ClientId client, const std::string& id, const CancelMessage&
   hand_over(client, id, std::move(request), now);
 }
 
-void Server::handle(ClientId client, const std::string& id, const SpeedMessage& message, Time now) {
+void Server::Parts::handle(ClientId client, const std::string& id, const SpeedMessage& message, Time now) {
   const auto goal = goals_.find(message.goal);
   if (message.goal != 0 && (goal == goals_.end() || goal->second.kind != RequestKind::trajectory))
     return refuse(client, id, Errc::unknown_goal, now);
@@ -195,13 +187,14 @@ void Server::handle(ClientId client, const std::string& id, const SpeedMessage& 
   hand_over(client, id, std::move(request), now);
 }
 
-void Server::handle(ClientId client, const std::string& id, const StateMessage&, Time) {
+void Server::Parts::handle(ClientId client, const std::string& id, const StateMessage&, Time) {
   StateReply reply = state_now();
   reply.id = id;
   send(client, reply);
 }
 
-void Server::handle(ClientId client, const std::string& id, const SubscribeMessage& message, Time now) {
+void Server::Parts::handle(ClientId client, const std::string& id, const SubscribeMessage& message,
+                           Time now) {
   Client& subscriber = clients_[client];
   subscriber.state_rate = message.rate;
   subscriber.next_state = now;
@@ -213,7 +206,8 @@ void Server::handle(ClientId client, const std::string& id, const SubscribeMessa
 
 /// An emergency stop overtakes every request that the loop has not got yet. Only a flooding client is
 /// refused: its waiting stops fill the limit of waiting requests, and the first of them has the same effect.
-void Server::handle(ClientId client, const std::string& id, const EmergencyStopMessage& message, Time now) {
+void Server::Parts::handle(ClientId client, const std::string& id, const EmergencyStopMessage& message,
+                           Time now) {
   const auto stops = std::count_if(borrowed_.begin(), borrowed_.end(), [&](const auto& entry) {
     const Borrowed& borrowed = entry.second;
     return borrowed.client == client && !borrowed.answered &&
@@ -229,14 +223,14 @@ void Server::handle(ClientId client, const std::string& id, const EmergencyStopM
   hand_over(client, id, std::move(request), now);
 }
 
-void Server::handle(ClientId client, const std::string& id, const ResetMessage& message, Time now) {
+void Server::Parts::handle(ClientId client, const std::string& id, const ResetMessage& message, Time now) {
   if (!has_room(client, id, now)) return;
   if (state_->value().state != RobotState::ready) recall_motions();
   hand_over(client, id,
             command(message.accept_positions ? RequestKind::accept_positions : RequestKind::reset), now);
 }
 
-void Server::handle(ClientId client, const std::string& id, const MarkMessage& message, Time now) {
+void Server::Parts::handle(ClientId client, const std::string& id, const MarkMessage& message, Time now) {
   if (options_.on_mark) options_.on_mark(now, message.text);
   AcceptedReply reply;
   reply.id = id;
@@ -245,28 +239,28 @@ void Server::handle(ClientId client, const std::string& id, const MarkMessage& m
 
 // ---- replies ----
 
-void Server::accept(ClientId client, AcceptedReply reply) {
+void Server::Parts::accept(ClientId client, AcceptedReply reply) {
   ++counters_.accepted;
   send(client, reply);
 }
 
-void Server::reject(ClientId client, const std::string& id, Rejection why) {
+void Server::Parts::reject(ClientId client, const std::string& id, Rejection why) {
   ++counters_.rejected;
   send(client, RejectedReply{id, std::move(why)});
 }
 
-void Server::refuse(ClientId client, const std::string& id, Rejection why, Time now) {
+void Server::Parts::refuse(ClientId client, const std::string& id, Rejection why, Time now) {
   if (options_.on_refusal) options_.on_refusal(now, why);
   reject(client, id, std::move(why));
 }
 
-void Server::refuse(ClientId client, const std::string& id, Errc reason, Time now) {
+void Server::Parts::refuse(ClientId client, const std::string& id, Errc reason, Time now) {
   refuse(client, id, to_rejection(reason), now);
 }
 
 /// If the client knows the goal's number, it gets a result. Requests that wait for the goal must not wait for
 /// ever.
-void Server::refuse(const PlanningJob& job, Rejection why) {
+void Server::Parts::refuse(const PlanningJob& job, Rejection why) {
   if (job.goal == 0) return refuse(job.client, job.id, std::move(why), now_);
   if (options_.on_refusal) options_.on_refusal(now_, why);
   const bool recalled = why.reason == Errc::recalled || why.reason == Errc::goal_before_failed;
@@ -276,14 +270,14 @@ void Server::refuse(const PlanningJob& job, Rejection why) {
   goal_ended(job.goal, false);
 }
 
-void Server::refuse(const PlanningJob& job, Errc reason) { refuse(job, to_rejection(reason)); }
+void Server::Parts::refuse(const PlanningJob& job, Errc reason) { refuse(job, to_rejection(reason)); }
 
-void Server::send(ClientId client, const ServerMessage& message, bool close) {
+void Server::Parts::send(ClientId client, const ServerMessage& message, bool close) {
   if (clients_.count(client) == 0) return;
   output_.push_back({client, to_line(message), close});
 }
 
-Rejection Server::why(const Event& event) const {
+Rejection Server::Parts::why(const Event& event) const {
   Rejection why = explain(event, *robot_);
   const Snapshot& state = state_->value();
   if (event.reason == Errc::robot_not_ready && state.state != RobotState::ready)
@@ -292,7 +286,7 @@ Rejection Server::why(const Event& event) const {
 }
 
 /// The limit that a goal exceeds as it becomes active.
-Rejection Server::excess_of(const Event& event) const {
+Rejection Server::Parts::excess_of(const Event& event) const {
   Rejection excess;
   excess.reason = event.reason;
   excess.joint = robot_->joints[event.joint].name;
@@ -304,7 +298,7 @@ Rejection Server::excess_of(const Event& event) const {
   return excess;
 }
 
-void Server::send_states(Time now) {
+void Server::Parts::send_states(Time now) {
   std::optional<StateReply> reply;
   for (auto& [id, client] : clients_) {
     if (client.state_rate <= 0 || client.next_state > now) continue;
@@ -318,7 +312,7 @@ void Server::send_states(Time now) {
 }
 
 /// The loop's state and the server's goals.
-StateReply Server::state_now() const {
+StateReply Server::Parts::state_now() const {
   StateReply reply = state_reply(state_->value(), *robot_);
   for (const auto& [number, goal] : goals_) reply.goals.push_back({number, goal.state});
   const auto add = [&reply](const PlanningJob& job) {
@@ -332,7 +326,7 @@ StateReply Server::state_now() const {
   return reply;
 }
 
-void Server::send_feedback(Time now) {
+void Server::Parts::send_feedback(Time now) {
   const Snapshot& state = state_->value();
   for (auto& [number, goal] : goals_) {
     const bool moves = goal.state == GoalState::active || goal.state == GoalState::preempting;
@@ -346,7 +340,7 @@ void Server::send_feedback(Time now) {
   }
 }
 
-void Server::send_feedback(GoalId number, Goal& goal) {
+void Server::Parts::send_feedback(GoalId number, Goal& goal) {
   if (clients_.count(goal.client) == 0) return;
   const Snapshot& state = state_->value();
   FeedbackReply reply;
@@ -366,5 +360,29 @@ void Server::send_feedback(GoalId number, Goal& goal) {
   reply.fraction = goal.duration > 0 ? reply.time / goal.duration : 1;
   send(goal.client, reply);
 }
+
+// ---- the server ----
+
+Server::Server(robot::RobotDescription robot, shm::SpscRing<Request*>& requests, shm::SpscRing<Event>& events,
+               shm::LatestValue<Snapshot>& state, ServerOptions options)
+    : parts_(std::make_unique<Parts>(std::move(robot), requests, events, state, std::move(options))) {}
+Server::~Server() = default;
+Server::Server(Server&&) noexcept = default;
+Server& Server::operator=(Server&&) noexcept = default;
+
+void Server::connected(ClientId client, Time now) { parts_->connected(client, now); }
+void Server::received(ClientId client, std::string_view line, Time now) {
+  parts_->received(client, line, now);
+}
+void Server::refused(ClientId client, LineFault fault, Time /*now*/) { parts_->refused(client, fault); }
+void Server::disconnected(ClientId client, Time now) { parts_->disconnected(client, now); }
+bool Server::owes(ClientId client) const { return parts_->owes(client); }
+Duration Server::poll(Time now) { return parts_->poll(now); }
+std::vector<LineOutput> Server::take_output() { return std::exchange(parts_->output_, {}); }
+void Server::set_interfaces(std::span<const std::string> interfaces) { parts_->set_interfaces(interfaces); }
+const ServerCounters& Server::counters() const noexcept { return parts_->counters_; }
+std::size_t Server::goals() const noexcept { return parts_->goals_.size(); }
+bool Server::idle() const noexcept { return parts_->idle(); }
+std::size_t Server::borrowed() const noexcept { return parts_->borrowed_.size(); }
 
 }  // namespace takt::motion

@@ -4,11 +4,12 @@
 #include <memory>
 #include <utility>
 
-#include "takt/motion/server.hpp"
+#include "motion/server_parts.hpp"
 
 namespace takt::motion {
 
-void Server::handle(ClientId client, const std::string& id, const ControllersMessage& message, Time now) {
+void Server::Parts::handle(ClientId client, const std::string& id, const ControllersMessage& message,
+                           Time now) {
   if (!options_.controllers) return refuse(client, id, Errc::no_controllers, now);
   const auto own = std::count_if(controllers_.begin(), controllers_.end(),
                                  [client](const auto& work) { return work->client() == client; });
@@ -20,7 +21,7 @@ void Server::handle(ClientId client, const std::string& id, const ControllersMes
 }
 
 /// Sends the answers that have come, and begins the next request.
-void Server::advance_controllers(Time now) {
+void Server::Parts::advance_controllers(Time now) {
   while (!controllers_.empty()) {
     const std::shared_ptr<ControllersWork> work = controllers_.front();
     if (!std::exchange(work->begun, true))
@@ -31,7 +32,7 @@ void Server::advance_controllers(Time now) {
   }
 }
 
-void Server::answer(ControllersWork& work, Time now) {
+void Server::Parts::answer(ControllersWork& work, Time now) {
   if (work.answer()) return send(work.client(), ControllersReply{work.id(), std::move(*work.answer())});
   Rejection why;
   why.reason = Errc::controllers_refused;
@@ -40,7 +41,7 @@ void Server::answer(ControllersWork& work, Time now) {
 }
 
 /// A client that vanished commands no more. What the manager does already goes on.
-void Server::drop_controllers_requests(ClientId client) {
+void Server::Parts::drop_controllers_requests(ClientId client) {
   std::erase_if(controllers_,
                 [client](const auto& work) { return work->client() == client && !work->begun; });
 }

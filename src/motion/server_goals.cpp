@@ -5,8 +5,7 @@
 #include <utility>
 
 #include "motion/motion_message.hpp"
-#include "motion/server_requests.hpp"
-#include "takt/motion/server.hpp"
+#include "motion/server_parts.hpp"
 
 namespace takt::motion {
 namespace {
@@ -20,7 +19,7 @@ constexpr Duration idle_poll = std::chrono::milliseconds(10);
 
 /// Whether the setpoint may begin or continue a stream, after an earlier stream of the same joints. Stores
 /// its arrival time.
-bool Server::may_stream(ClientId client, const SetpointMessage& message, Time now) {
+bool Server::Parts::may_stream(ClientId client, const SetpointMessage& message, Time now) {
   const auto joints = joints_of(message.joints, *robot_);
   if (!joints) return true;
   auto& streams = clients_[client].streams;
@@ -37,7 +36,7 @@ bool Server::may_stream(ClientId client, const SetpointMessage& message, Time no
 
 /// Makes the stream's client pause from now on. Forgets other ended streams that have paused long enough,
 /// which bounds their number.
-void Server::end_stream(const Goal& goal, GoalId number, Time now) {
+void Server::Parts::end_stream(const Goal& goal, GoalId number, Time now) {
   const auto client = clients_.find(goal.client);
   if (client == clients_.end() || goal.kind != RequestKind::setpoint) return;
   auto& streams = client->second.streams;
@@ -50,13 +49,13 @@ void Server::end_stream(const Goal& goal, GoalId number, Time now) {
   });
 }
 
-void Server::end_all_streams(Time now) {
+void Server::Parts::end_all_streams(Time now) {
   for (const auto& [number, goal] : goals_) end_stream(goal, number, now);
 }
 
 // ---- handing over to the loop ----
 
-void Server::begin_motion(const PlanningJob& job, Plan&& planned) {
+void Server::Parts::begin_motion(const PlanningJob& job, Plan&& planned) {
   if (goals_.size() >= options_.max_goals) return refuse(job, Errc::too_many_goals);
   Request& request = **planned;
   request.goal = job.goal != 0 ? job.goal : ++last_goal_;
@@ -66,8 +65,8 @@ void Server::begin_motion(const PlanningJob& job, Plan&& planned) {
   hand_over(job.client, job.id, std::move(*planned), job.received);
 }
 
-void Server::begin_goal(ClientId client, const std::string& id, Request& request,
-                        OnDisconnect on_disconnect) {
+void Server::Parts::begin_goal(ClientId client, const std::string& id, Request& request,
+                               OnDisconnect on_disconnect) {
   Goal& goal = goals_[request.goal];
   goal = Goal{};
   goal.client = client;
@@ -82,20 +81,21 @@ void Server::begin_goal(ClientId client, const std::string& id, Request& request
   }
 }
 
-bool Server::has_room(ClientId client) const {
+bool Server::Parts::has_room(ClientId client) const {
   const auto found = clients_.find(client);
   return in_flight_ < options_.max_in_flight && found != clients_.end() &&
          found->second.in_flight < options_.max_in_flight_per_client;
 }
 
-bool Server::has_room(ClientId client, const std::string& id, Time now) {
+bool Server::Parts::has_room(ClientId client, const std::string& id, Time now) {
   const bool room = has_room(client);
   if (!room) refuse(client, id, Errc::queue_full, now);
   return room;
 }
 
 /// Appends to the outbox. The next poll() moves it into the ring.
-void Server::hand_over(ClientId client, const std::string& id, std::unique_ptr<Request> request, Time now) {
+void Server::Parts::hand_over(ClientId client, const std::string& id, std::unique_ptr<Request> request,
+                              Time now) {
   request->received = now;
   Request* raw = request.get();
   const bool overtakes = raw->kind == RequestKind::emergency_stop;
@@ -110,7 +110,7 @@ void Server::hand_over(ClientId client, const std::string& id, std::unique_ptr<R
   if (const auto owner = clients_.find(client); owner != clients_.end()) ++owner->second.in_flight;
 }
 
-void Server::cancel_goal(GoalId goal, Errc reason, Time now) {
+void Server::Parts::cancel_goal(GoalId goal, Errc reason, Time now) {
   auto request = command(RequestKind::cancel, goal);
   request->reason = reason;
   request->received = now;
@@ -121,7 +121,7 @@ void Server::cancel_goal(GoalId goal, Errc reason, Time now) {
 
 /// Recalls the requests that the loop has not got yet. Stops stay: they are harmless, and their clients wait
 /// for the answer.
-void Server::recall_outbox(Time now) {
+void Server::Parts::recall_outbox(Time now) {
   for (Request* request : std::exchange(outbox_, {})) {
     if (request->kind == RequestKind::cancel || request->kind == RequestKind::emergency_stop) {
       outbox_.push_back(request);
@@ -137,7 +137,7 @@ void Server::recall_outbox(Time now) {
   }
 }
 
-void Server::push_outbox(Time now) {
+void Server::Parts::push_outbox(Time now) {
   while (!outbox_.empty()) {
     outbox_.front()->handed_over = now;
     if (requests_->free_slots() == 0) return;
@@ -147,13 +147,13 @@ void Server::push_outbox(Time now) {
   }
 }
 
-bool Server::idle() const noexcept {
+bool Server::Parts::idle() const noexcept {
   return borrowed_.empty() && waiting_.empty() && planning_.empty() && !working_ && controllers_.empty();
 }
 
 // ---- events ----
 
-Duration Server::poll(Time now) {
+Duration Server::Parts::poll(Time now) {
   now_ = now;
   push_outbox(now);
   Event event;
@@ -174,7 +174,7 @@ Duration Server::poll(Time now) {
   return std::max(wait, busy_poll);
 }
 
-void Server::take_event(const Event& event, Time now) {
+void Server::Parts::take_event(const Event& event, Time now) {
   const auto returned = borrowed_.find(event.retired);
   if (event.retired == nullptr) {
     take_goal_event(event, now);
@@ -190,7 +190,7 @@ void Server::take_event(const Event& event, Time now) {
 }
 
 /// Handles an event of a whole goal: it began, is stopping, or ended.
-void Server::take_goal_event(const Event& event, Time now) {
+void Server::Parts::take_goal_event(const Event& event, Time now) {
   if (goals_.count(event.goal) == 0 && !(event.state == GoalState::active && revive_stream(event.goal)))
     return;
   Goal& goal = goals_[event.goal];
@@ -224,7 +224,7 @@ void Server::take_goal_event(const Event& event, Time now) {
   goal_ended(event.goal, event.state == GoalState::succeeded);
 }
 
-void Server::forget_stream(const Goal& goal, GoalId number) {
+void Server::Parts::forget_stream(const Goal& goal, GoalId number) {
   const auto client = clients_.find(goal.client);
   if (client == clients_.end()) return;
   const auto stream = client->second.streams.find(goal.joints.bits());
@@ -234,7 +234,7 @@ void Server::forget_stream(const Goal& goal, GoalId number) {
 
 /// A setpoint in the ring may begin a stream after its client vanished or the stream was stopped. Stops such
 /// a stream.
-void Server::stop_unwanted_stream(const Goal& goal, GoalId number, Time now) {
+void Server::Parts::stop_unwanted_stream(const Goal& goal, GoalId number, Time now) {
   const auto client = clients_.find(goal.client);
   if (client == clients_.end()) return cancel_goal(number, Errc::client_lost, now);
   const auto stream = client->second.streams.find(goal.joints.bits());
@@ -244,7 +244,7 @@ void Server::stop_unwanted_stream(const Goal& goal, GoalId number, Time now) {
 
 /// A stream ended in the loop while its next setpoint was in the ring. That setpoint began the stream
 /// again, under the same number.
-bool Server::revive_stream(GoalId goal) {
+bool Server::Parts::revive_stream(GoalId goal) {
   Borrowed* first = nullptr;
   for (auto& [request, borrowed] : borrowed_) {
     const bool candidate =
@@ -264,7 +264,7 @@ bool Server::revive_stream(GoalId goal) {
 }
 
 /// Replies to the client of the request, once.
-void Server::answer(Borrowed& borrowed, const Event& event) {
+void Server::Parts::answer(Borrowed& borrowed, const Event& event) {
   if (borrowed.answered) return;
   borrowed.answered = true;
   --in_flight_;

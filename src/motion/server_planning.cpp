@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "motion/motion_message.hpp"
-#include "takt/motion/server.hpp"
+#include "motion/server_parts.hpp"
 
 namespace takt::motion {
 namespace {
@@ -32,7 +32,7 @@ bool can_be_recalled(const ClientMessage& message) {
 
 // ---- from a request to a plan ----
 
-void Server::plan_or_queue(ClientId client, const std::string& id, MotionMessage message, Time now) {
+void Server::Parts::plan_or_queue(ClientId client, const std::string& id, MotionMessage message, Time now) {
   if (!has_room(client, id, now)) return;
   PlanningJob job;
   job.client = client;
@@ -48,7 +48,7 @@ void Server::plan_or_queue(ClientId client, const std::string& id, MotionMessage
   planning_.push_back(std::move(job));
 }
 
-void Server::set_message(PlanningJob& job, MotionMessage message) const {
+void Server::Parts::set_message(PlanningJob& job, MotionMessage message) const {
   std::visit(
       [&](const auto& motion) {
         job.start = start_of(motion);
@@ -58,7 +58,7 @@ void Server::set_message(PlanningJob& job, MotionMessage message) const {
   job.request = std::move(message);
 }
 
-bool Server::is_short(const PlanningJob& job) const {
+bool Server::Parts::is_short(const PlanningJob& job) const {
   return std::visit(
       [this](const auto& message) {
         return waypoints_of(message) <= options_.plan_at_once && !has_to_search(message);
@@ -66,7 +66,7 @@ bool Server::is_short(const PlanningJob& job) const {
       std::get<MotionMessage>(job.request));
 }
 
-void Server::plan_now(PlanningJob job) {
+void Server::Parts::plan_now(PlanningJob job) {
   if (has_to_wait(job)) return wait(std::move(job));
   const Snapshot state = state_at_start(job);
   Plan planned = std::visit([&](const auto& message) { return plan(message, *robot_, state); },
@@ -74,13 +74,13 @@ void Server::plan_now(PlanningJob job) {
   take_plan(job, std::move(planned));
 }
 
-void Server::take_plan(const PlanningJob& job, Plan&& planned) {
+void Server::Parts::take_plan(const PlanningJob& job, Plan&& planned) {
   if (!planned) return refuse(job, std::move(planned).error());
   if ((*planned)->kind == RequestKind::setpoint) return continue_stream(job, std::move(planned));
   begin_motion(job, std::move(planned));
 }
 
-void Server::continue_stream(const PlanningJob& job, Plan&& planned) {
+void Server::Parts::continue_stream(const PlanningJob& job, Plan&& planned) {
   auto& streams = clients_[job.client].streams;
   const auto stream = streams.find((*planned)->joints.bits());
   if (stream == streams.end()) return begin_motion(job, std::move(planned));
@@ -89,7 +89,7 @@ void Server::continue_stream(const PlanningJob& job, Plan&& planned) {
   hand_over(job.client, job.id, std::move(*planned), job.received);
 }
 
-void Server::advance_planning(Time now) {
+void Server::Parts::advance_planning(Time now) {
   take_work(now);
   if (working_ || planning_.empty()) return;
   PlanningJob job = std::move(planning_.front());
@@ -102,7 +102,7 @@ void Server::advance_planning(Time now) {
 }
 
 /// If the executor has finished its work, processes the result.
-void Server::take_work(Time now) {
+void Server::Parts::take_work(Time now) {
   if (!working_ || !working_->done()) return;
   const std::shared_ptr<PlanningWork> work = std::exchange(working_, nullptr);
   PlanningJob& job = work->job();
@@ -116,7 +116,7 @@ void Server::take_work(Time now) {
 }
 
 /// Handles a parsed line: a motion goes to the head of the queue, any other message is handled at once.
-void Server::take_read(PlanningJob job, PlanningWork::Read read, Time now) {
+void Server::Parts::take_read(PlanningJob job, PlanningWork::Read read, Time now) {
   const bool is_here = clients_.count(job.client) != 0;
   const bool recalled = job.recalled && read && can_be_recalled(*read);
   if (recalled && is_here) return refuse(job.client, read->id, Errc::recalled, now);
@@ -136,13 +136,13 @@ void Server::take_read(PlanningJob job, PlanningWork::Read read, Time now) {
 // ---- motions that wait for others ----
 
 /// Whether the motion has to wait for its start or for other goals.
-bool Server::has_to_wait(PlanningJob& job) const {
+bool Server::Parts::has_to_wait(PlanningJob& job) const {
   job.before = goals_before(job);
   return !job.before.empty() || !may_begin(job);
 }
 
 /// Whether it is time to plan the motion. Its client is first told that it waits.
-bool Server::may_begin(const PlanningJob& job) const {
+bool Server::Parts::may_begin(const PlanningJob& job) const {
   const Time now = state_->value().time;
   if (!job.start || *job.start <= now) return true;
   return job.goal != 0 && *job.start <= now + (is_short(job) ? short_planning : long_planning);
@@ -151,7 +151,7 @@ bool Server::may_begin(const PlanningJob& job) const {
 /// The state from which a motion is planned. For a later start, it is where the running goals lead to by
 /// then. They may end or change their speed meanwhile; the controller then joins the motion to the actual
 /// state.
-Snapshot Server::state_at_start(const PlanningJob& job) const {
+Snapshot Server::Parts::state_at_start(const PlanningJob& job) const {
   Snapshot state = state_->value();
   if (!job.start || *job.start <= state.time) return state;
   const double ahead = to_seconds(*job.start - state.time);
@@ -171,7 +171,7 @@ Snapshot Server::state_at_start(const PlanningJob& job) const {
   return state;
 }
 
-void Server::begin_scheduled() {
+void Server::Parts::begin_scheduled() {
   std::vector<PlanningJob> begin;
   for (PlanningJob& job : std::exchange(waiting_, {})) {
     const bool begins = job.before.empty() && may_begin(job);
@@ -182,7 +182,7 @@ void Server::begin_scheduled() {
 
 /// The goals before a queued motion: goals of its joints, and motions that will become such goals. Empty for
 /// all other motions.
-std::vector<GoalBefore> Server::goals_before(const PlanningJob& job) const {
+std::vector<GoalBefore> Server::Parts::goals_before(const PlanningJob& job) const {
   std::vector<GoalBefore> before;
   if (!queues(job)) return before;
   const auto overlaps = [&](JointSet joints) { return !(joints & job.joints).empty(); };
@@ -202,7 +202,7 @@ std::vector<GoalBefore> Server::goals_before(const PlanningJob& job) const {
 }
 
 /// The rejection of a start that is too far ahead of the loop's clock.
-Rejection Server::too_far(Time start, Time on_loop) const {
+Rejection Server::Parts::too_far(Time start, Time on_loop) const {
   Rejection why;
   why.reason = Errc::start_too_far;
   why.value = to_seconds(start - on_loop);
@@ -215,7 +215,7 @@ Rejection Server::too_far(Time start, Time on_loop) const {
 }
 
 /// Tells the client the goal's number now. A result will report the goal's end.
-void Server::wait(PlanningJob job) {
+void Server::Parts::wait(PlanningJob job) {
   if (job.goal != 0) return waiting_.push_back(std::move(job));  // it has waited before
   const auto mistake = std::visit([this](const auto& message) { return find_mistake(message, *robot_); },
                                   std::get<MotionMessage>(job.request));
@@ -235,7 +235,7 @@ void Server::wait(PlanningJob job) {
 }
 
 /// Begins the motions that waited only for this goal, or recalls them.
-void Server::goal_ended(GoalId goal, bool succeeded) {
+void Server::Parts::goal_ended(GoalId goal, bool succeeded) {
   std::vector<PlanningJob> begin;
   std::vector<PlanningJob> recall;
   for (PlanningJob& job : std::exchange(waiting_, {})) {
@@ -258,7 +258,7 @@ void Server::goal_ended(GoalId goal, bool succeeded) {
   begin_waiting(std::move(begin));
 }
 
-void Server::begin_waiting(std::vector<PlanningJob> jobs) {
+void Server::Parts::begin_waiting(std::vector<PlanningJob> jobs) {
   for (PlanningJob& job : jobs) {
     job.received = now_;  // its latency counts from now
     if (is_short(job)) {
@@ -270,7 +270,7 @@ void Server::begin_waiting(std::vector<PlanningJob> jobs) {
 }
 
 /// Whether one more request may wait for parsing, planning or the end of goals.
-bool Server::has_room_to_wait(const PlanningJob& job) const {
+bool Server::Parts::has_room_to_wait(const PlanningJob& job) const {
   std::size_t count = 0;
   std::size_t bytes = 0;
   std::size_t own_count = 0;
@@ -293,7 +293,7 @@ bool Server::has_room_to_wait(const PlanningJob& job) const {
 // ---- taking back what the loop does not know yet ----
 
 /// Recalls all of them. A line must be parsed for its id before its client can be told.
-void Server::recall_motions() {
+void Server::Parts::recall_motions() {
   if (working_) working_->job().recalled = true;
   std::vector<PlanningJob> recalled;
   for (PlanningJob& job : std::exchange(planning_, {})) {
@@ -306,7 +306,7 @@ void Server::recall_motions() {
 }
 
 /// Recalls a goal that has not begun. Returns whether there was one.
-bool Server::recall(GoalId goal) {
+bool Server::Parts::recall(GoalId goal) {
   if (working_ && working_->job().goal == goal) return working_->job().recalled = true;
   for (std::deque<PlanningJob>* queue : {&planning_, &waiting_}) {
     const auto found = std::find_if(queue->begin(), queue->end(),
