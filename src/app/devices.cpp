@@ -8,6 +8,8 @@
 #include "takt/app/error.hpp"
 #include "takt/robot/bus_plan.hpp"
 #include "takt/robot/drive_protocol.hpp"
+#include "takt/robot/robot_hardware.hpp"
+#include "takt/robot/transmission_hardware.hpp"
 #include "takt/sim/virtual_can_port.hpp"
 
 namespace takt::app {
@@ -102,8 +104,11 @@ SetupResult<std::unique_ptr<Devices>> Devices::create(const robot::RobotDescript
   if (!drives) return tl::unexpected<SetupError>(std::move(drives.error()));
   self->drives_ = std::move(*drives);
   self->hardware_ = self->drives_.get();
-  if (!robot.transmissions.empty())
-    self->hardware_ = &self->transmissions_.emplace(robot, std::move(*space), *self->drives_);
+  if (!robot.transmissions.empty()) {
+    self->transmissions_ =
+        std::make_unique<robot::TransmissionHardware>(robot, std::move(*space), *self->drives_);
+    self->hardware_ = self->transmissions_.get();
+  }
   return self;
 }
 

@@ -18,8 +18,6 @@
 #include "takt/robot/can_port.hpp"
 #include "takt/robot/description.hpp"
 #include "takt/robot/hardware.hpp"
-#include "takt/robot/robot_hardware.hpp"
-#include "takt/robot/transmission_hardware.hpp"
 #include "takt/sim/joint_physics.hpp"
 #include "takt/sim/robot_simulation.hpp"
 
@@ -94,9 +92,9 @@ class Devices final : public robot::Hardware {
   std::vector<std::unique_ptr<robot::CanPort>> owned_;
   std::vector<robot::CanPort*> ports_;
   std::vector<std::string> interfaces_;
-  std::unique_ptr<robot::RobotHardware> drives_;
-  std::optional<robot::TransmissionHardware> transmissions_;
-  robot::Hardware* hardware_ = nullptr;  ///< one of the two
+  std::unique_ptr<robot::Hardware> drives_;
+  std::unique_ptr<robot::Hardware> transmissions_;  ///< before the drives; null: there are none
+  robot::Hardware* hardware_ = nullptr;             ///< one of the two
 };
 
 }  // namespace takt::app
