@@ -25,10 +25,6 @@
 #include <cstdint>
 #include <span>
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
-
 #include "takt/core/time.hpp"
 #include "takt/rt/text_id.hpp"
 #include "takt/shm/spsc_ring.hpp"
@@ -38,7 +34,7 @@ namespace takt::rt {
 /// The present time in ticks. Real-time safe.
 [[nodiscard]] inline std::uint64_t ticks_now() noexcept {
 #if defined(__x86_64__)
-  return __rdtsc();
+  return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
   std::uint64_t ticks = 0;
   asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
