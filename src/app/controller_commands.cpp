@@ -216,8 +216,10 @@ class ControllerCommands::Answerer {
     return remove(name);
   }
   [[nodiscard]] SetupResult<Value> remove(const std::string& name) {
-    const component::NotedCalls noted(note_of(Value{{"unload", {{"name", name}}}}));
-    const auto controller = manager().unload(name);
+    const auto controller = [&] {
+      const component::NotedCalls noted(note_of(Value{{"unload", {{"name", name}}}}));
+      return manager().unload(name);
+    }();  // its ports end later, without the note
     // Its events have its name.
     commands_->take_events();
     return done(controller);

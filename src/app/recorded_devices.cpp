@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "takt/app/error.hpp"
-#include "takt/component/opaque_port.hpp"
 #include "takt/robot/error.hpp"
 #include "takt/shm/schema.hpp"
 
@@ -19,7 +18,6 @@ using Json = nlohmann::ordered_json;
 
 /// Bounds the memory for a damaged recording, together with the size of a schema's value.
 constexpr std::size_t most_bytes = std::size_t{1} << 20;
-constexpr std::size_t most_input_bytes = std::size_t{64} << 20;
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 double number(const Json& object, const char* key) {
@@ -53,18 +51,6 @@ RecordedDevice parse_device(const Json& json) {
   return device;
 }
 
-tl::unexpected<SetupError> refuse(const std::string& why) {
-  return fail(Errc::not_replayable, "the recording's list of devices is damaged: " + why);
-}
-
-/// An empty text is an empty object.
-SetupResult<Json> parse_root(std::string_view json) {
-  if (json.empty()) return Json::object();
-  Json root = Json::parse(json, nullptr, false);
-  if (root.is_discarded() || !root.is_object()) return refuse("it is not a JSON object");
-  return root;
-}
-
 std::size_t size_of(std::string_view layout) {
   return shm::parse_schema(layout).value_or(shm::Fields{}).bytes;
 }
@@ -82,8 +68,7 @@ std::string message_type(std::string_view name) {
   return type;
 }
 
-std::string to_json(std::span<const RecordedDevice> devices, std::span<const RecordedInput> inputs) {
-  if (devices.empty() && inputs.empty()) return {};
+std::string to_json(std::span<const RecordedDevice> devices) {
   Json list = Json::array();
   for (const RecordedDevice& device : devices) {
     Json readings = Json::array();
@@ -100,22 +85,19 @@ std::string to_json(std::span<const RecordedDevice> devices, std::span<const Rec
     list.push_back(
         {{"name", device.name}, {"readings", std::move(readings)}, {"outputs", std::move(outputs)}});
   }
-  Json root{{"devices", std::move(list)}};
-  for (const RecordedInput& input : inputs) {
-    root["inputs"].push_back({{"port", input.port},
-                              {"schema", input.schema},
-                              {"buffering", static_cast<int>(input.options.buffering)},
-                              {"capacity", std::max(input.options.capacity, 1U)}});
-  }
-  return root.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Json{{"devices", std::move(list)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 SetupResult<std::vector<RecordedDevice>> parse_devices(std::string_view json) {
+  if (json.empty()) return std::vector<RecordedDevice>{};
+  const auto refuse = [](const std::string& why) {
+    return fail(Errc::not_replayable, "the recording's list of devices is damaged: " + why);
+  };
+  const Json root = Json::parse(json, nullptr, false);
+  if (root.is_discarded() || !root.is_object()) return refuse("it is not a JSON object");
   std::vector<RecordedDevice> devices;
-  auto root = parse_root(json);
-  if (!root) return tl::unexpected<SetupError>(std::move(root.error()));
   std::size_t bytes = 0;
-  for (const Json& each : objects(*root, "devices")) {
+  for (const Json& each : objects(root, "devices")) {
     const RecordedDevice& device = devices.emplace_back(parse_device(each));
     for (const RecordedDevice::Reading& reading : device.readings) {
       const std::size_t size = size_of(reading.layout());
@@ -127,32 +109,6 @@ SetupResult<std::vector<RecordedDevice>> parse_devices(std::string_view json) {
     return refuse(fmt::format("{} devices, at most {} are possible", devices.size(), max_recorded_devices));
   if (bytes > most_bytes) return refuse(fmt::format("readings of {} bytes, at most {}", bytes, most_bytes));
   return devices;
-}
-
-SetupResult<std::vector<RecordedInput>> parse_inputs(std::string_view json) {
-  std::vector<RecordedInput> inputs;
-  auto root = parse_root(json);
-  if (!root) return tl::unexpected<SetupError>(std::move(root.error()));
-  std::size_t bytes = 0;
-  for (const Json& each : objects(*root, "inputs")) {
-    RecordedInput& input =
-        inputs.emplace_back(RecordedInput{text(each, "port"), text(each, "schema"), {}, {}});
-    const auto type = component::port_detail::OpaqueType::of(input.schema);
-    if (!type) return refuse("the schema of input " + input.port + " is invalid");
-    input.sample_schema = (*type)->sample_schema;
-    const double buffering = std::clamp(number(each, "buffering"), 0.0, 2.0);
-    input.options.buffering = static_cast<component::Buffering>(static_cast<std::uint8_t>(buffering));
-    const double capacity = number(each, "capacity");
-    if (!(capacity >= 1 && capacity <= component::max_samples))
-      return refuse(fmt::format("input {} has a capacity of {}", input.port, capacity));
-    input.options.capacity = static_cast<std::uint32_t>(capacity);
-    bytes += (*type)->sample.bytes * input.options.capacity;
-  }
-  if (inputs.size() > max_recorded_inputs)
-    return refuse(fmt::format("{} inputs, at most {} are possible", inputs.size(), max_recorded_inputs));
-  if (bytes > most_input_bytes)
-    return refuse(fmt::format("inputs of {} bytes, at most {}", bytes, most_input_bytes));
-  return inputs;
 }
 
 // ---- recording ----

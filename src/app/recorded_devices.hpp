@@ -3,7 +3,6 @@
 //
 //   /sensors/NAME   a struct or a number of a device, while the device is active
 //   /outputs/NAME   takt/msg/Number: a commanded number
-//   /inputs/NAME    each sample for an in-port of a controller (app/robot_inputs.hpp)
 #pragma once
 
 #include <cstddef>
@@ -14,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "takt/component/connection.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
 #include "takt/record/recorder.hpp"
@@ -26,12 +24,8 @@ namespace takt::app {
 
 inline constexpr std::string_view sensor_topics = "/sensors/";
 inline constexpr std::string_view output_topics = "/outputs/";
-inline constexpr std::string_view input_topics = "/inputs/";
 /// Most devices of a recording: a bit for each.
 inline constexpr std::size_t max_recorded_devices = 64;
-inline constexpr std::size_t max_recorded_inputs = 64;
-/// A recorded sample begins with its stamp and its number, from 1, of 8 bytes each.
-inline constexpr std::size_t sample_head = 16;
 
 /// The type of a topic's messages by a name: "takt/msg/LeftFoot" of "left_foot".
 [[nodiscard]] std::string message_type(std::string_view name);
@@ -58,21 +52,10 @@ struct RecordedDevice {
   std::vector<Output> outputs;
 };
 
-/// An input of the robot.
-struct RecordedInput {
-  std::string port;           ///< "controller.port"
-  std::string schema;         ///< of a value
-  std::string sample_schema;  ///< of a sample, which has this form in the recording
-  component::ConnectionOptions options;
-};
-
-/// The JSON text of devices and inputs, for record::Metadata::devices; empty if there are none.
-[[nodiscard]] std::string to_json(std::span<const RecordedDevice> devices,
-                                  std::span<const RecordedInput> inputs);
-/// Parses its devices. Errors: not_replayable, with what is wrong.
+/// The JSON text of the devices, for record::Metadata::devices.
+[[nodiscard]] std::string to_json(std::span<const RecordedDevice> devices);
+/// Parses it. Errors: not_replayable, with what is wrong.
 [[nodiscard]] SetupResult<std::vector<RecordedDevice>> parse_devices(std::string_view json);
-/// Parses its inputs. Errors: as above.
-[[nodiscard]] SetupResult<std::vector<RecordedInput>> parse_inputs(std::string_view json);
 
 /// Records devices. Real-time safe after construction.
 class DeviceTap {

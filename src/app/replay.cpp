@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/robot_inputs.hpp"
 #include "app/run_reader.hpp"
 #include "takt/app/error.hpp"
 #include "takt/component/error.hpp"
@@ -190,45 +189,12 @@ class ReplayChanges {
   platform::Worker worker_;  ///< because a request waits for the cycle
 };
 
-/// Writes into the inputs of a robot what the recorded cycles took in.
-class ReplaySamples {
- public:
-  /// Errors: those of component::connect(), which a recording of another robot has.
-  [[nodiscard]] SetupResult<void> connect(Robot& robot, const std::vector<RecordedInput>& inputs) {
-    for (const RecordedInput& input : inputs) {
-      Port& port = ports_.emplace_back(Port{std::make_unique<PortOwner>("recording"), {}, {}});
-      auto out = component::OpaqueOutPort::create(*port.owner, "samples", input.schema);
-      if (!out) return tl::unexpected<SetupError>(std::move(out.error()));
-      port.out = std::move(*out);
-      auto connected = component::connect(*port.out, *robot.input(input.port), input.options);
-      if (!connected)
-        return fail(Errc::not_replayable, fmt::format("input {}: {}", input.port, connected.error().message));
-      port.connection = std::move(*connected);
-    }
-    return {};
-  }
-  void give(const RecordedCycle& cycle) noexcept {
-    for (const RecordedSample& sample : cycle.samples)
-      static_cast<void>(ports_[sample.input].out->write(sample.value.data(), sample.stamp));
-  }
-
- private:
-  struct Port {
-    std::unique_ptr<PortOwner> owner;
-    std::unique_ptr<component::OpaqueOutPort> out;
-    component::Connection connection;
-  };
-  std::vector<Port> ports_;
-};
-
 /// Hands over in each cycle what came from outside in the recorded one.
 class ReplayInputs final : public motion::LoopObserver {
  public:
-  ReplayInputs(RunReader& run, Robot& robot, ReplaySamples& samples, const ReplayOptions& options,
-               ReplayResult& result)
+  ReplayInputs(RunReader& run, Robot& robot, const ReplayOptions& options, ReplayResult& result)
       : run_(&run),
         robot_(&robot),
-        samples_(&samples),
         options_(&options),
         result_(&result),
         requests_(robot.description()),
@@ -243,10 +209,7 @@ class ReplayInputs final : public motion::LoopObserver {
       result_->ended_early = fmt::format("its caller stopped it before cycle {}", cycle->inputs.cycle);
       run_->end();
     }
-    if (run_->present() != nullptr) {
-      give(cycle->inputs, now);
-      samples_->give(*cycle);
-    }
+    if (run_->present() != nullptr) give(cycle->inputs, now);
     repeat_changes(true);
     if (run_->present() == nullptr) robot_->shut_down();
   }
@@ -313,7 +276,6 @@ class ReplayInputs final : public motion::LoopObserver {
 
   RunReader* run_;
   Robot* robot_;
-  ReplaySamples* samples_;
   const ReplayOptions* options_;
   ReplayResult* result_;
   motion::RequestReader requests_;
@@ -380,9 +342,7 @@ SetupResult<ReplayResult> replay(record::Reader& recording, ReplayOptions option
   files.insert(files.end(), options.further_files.begin(), options.further_files.end());
   auto further = parse_devices(recording.metadata().devices);
   if (!further) return tl::unexpected<SetupError>(std::move(further.error()));
-  const auto recorded_inputs = parse_inputs(recording.metadata().devices);
-  if (!recorded_inputs) return tl::unexpected<SetupError>(recorded_inputs.error());
-  RunReader run(std::move(files), description, *further, *recorded_inputs);
+  RunReader run(std::move(files), description, *further);
   if (run.next() == nullptr) {
     if (run.failure()) return failure_of(run);
     return fail(Errc::not_replayable, "the recording has no cycles of devices");
@@ -393,17 +353,12 @@ SetupResult<ReplayResult> replay(record::Reader& recording, ReplayOptions option
   options.options.clock = &clock;
   options.options.hardware = &devices;
   options.options.further_devices = devices.further();
-  for (const RecordedInput& input : *recorded_inputs)
-    options.options.inputs.push_back({input.port, input.options});
   options.options.drain_in_cycle = true;
   options.options.port.reset();
   options.options.serve_at.clear();
   auto robot = Robot::create(std::move(*options.robot), std::move(options.options));
   if (!robot) return tl::unexpected<SetupError>(std::move(robot.error()));
-  ReplaySamples samples;
-  if (auto connected = samples.connect(**robot, *recorded_inputs); !connected)
-    return tl::unexpected<SetupError>(std::move(connected.error()));
-  ReplayInputs inputs(run, **robot, samples, options, result);
+  ReplayInputs inputs(run, **robot, options, result);
   (*robot)->add_observer(inputs);
   if (auto ran = (*robot)->run(); !ran) return tl::unexpected<SetupError>(std::move(ran.error()));
   auto totals = (*robot)->finish();

@@ -15,7 +15,6 @@
 #include "app/loop_host.hpp"
 #include "app/loop_log.hpp"
 #include "app/loop_recorder.hpp"
-#include "app/robot_inputs.hpp"
 #include "app/run_recorder.hpp"
 #include "app/state_watch.hpp"
 #include "app/variable_tap.hpp"
@@ -183,7 +182,6 @@ struct Robot::Parts {
     traces.emplace(tracer, description.name);
     auto opened = add_devices();
     if (opened) opened = load_controllers();
-    if (opened) opened = open_inputs();
     if (opened) opened = open_recording();
     if (opened) opened = open_log();
     // From here on: a replay loads the controllers of the description itself.
@@ -197,7 +195,7 @@ struct Robot::Parts {
 
   record::Metadata recording_metadata() {
     record::Metadata metadata = describe_recording(description, options.created);
-    metadata.devices = to_json(device_tap->devices(), inputs->recorded());
+    if (!options.further_devices.empty()) metadata.devices = to_json(device_tap->devices());
     metadata.epoch = epoch();
     return metadata;
   }
@@ -212,10 +210,6 @@ struct Robot::Parts {
       return fail(Errc::bad_description, fmt::format("{} further devices, at most {} can be recorded",
                                                      options.further_devices.size(), max_recorded_devices));
     }
-    if (options.inputs.size() > max_recorded_inputs) {
-      return fail(Errc::bad_description, fmt::format("{} inputs, at most {} can be recorded",
-                                                     options.inputs.size(), max_recorded_inputs));
-    }
     device_tap.emplace(loop->manager(), options.further_devices);
     record::RecorderOptions how = options.recorder;
     const auto add = [&how](std::vector<record::Topic> topics) {
@@ -225,7 +219,6 @@ struct Robot::Parts {
     };
     const std::size_t first_topic = add(run_topic::topics());
     static_cast<void>(add(device_tap->topics()));
-    const std::size_t first_input = add(inputs->topics());
     log_topic = add({record::log_topic()});
     std::size_t first_variable = 0;
     if (!options.recorded_variables.empty()) {
@@ -239,7 +232,6 @@ struct Robot::Parts {
     recorder = std::move(*created);
     recorded->record_to(*recorder, first_topic, *device_tap);
     observers.add(*recorded);
-    inputs->record_to(recorder->loop(), first_input);
     if (variables) {
       variables->record_to(recorder->loop(), first_variable);
       observers.add(*variables);
@@ -314,17 +306,6 @@ struct Robot::Parts {
     }
     if (mistakes.empty()) return {};
     return fail(Errc::bad_description, std::move(mistakes));
-  }
-
-  SetupResult<void> open_inputs() {
-    auto made = RobotInputs::create(loop->manager(), options.inputs);
-    if (!made) {
-      made.error().message = fmt::format("robot {}: {}", description.name, made.error().message);
-      return tl::unexpected<SetupError>(std::move(made.error()));
-    }
-    inputs = std::move(*made);
-    observers.add(*inputs);
-    return {};
   }
 
   SetupResult<void> open_live() {
@@ -441,7 +422,6 @@ struct Robot::Parts {
   StateWatch watch;
   std::optional<BusWatch> bus_watch;
   std::unique_ptr<record::Recorder> recorder;
-  std::unique_ptr<RobotInputs> inputs;
   std::optional<DeviceTap> device_tap;
   std::optional<RunRecorder> recorded;
   std::shared_ptr<VariableTap> variables;
@@ -492,7 +472,6 @@ std::optional<std::uint16_t> Robot::foxglove_port() const noexcept {
 robot::Manager& Robot::manager() noexcept { return parts_->loop->manager(); }
 ControllerCommands& Robot::controllers() noexcept { return *parts_->commands; }
 record::TraceWriter& Robot::traces() noexcept { return *parts_->traces; }
-component::InPortBase* Robot::input(std::string_view port) noexcept { return parts_->inputs->find(port); }
 record::LogWriter* Robot::log() noexcept { return parts_->log ? &*parts_->log : nullptr; }
 motion::Channels& Robot::channels() noexcept { return parts_->channels; }
 record::Recorder* Robot::recorder() noexcept { return parts_->recorder.get(); }

@@ -37,7 +37,7 @@ bool are_valid(const RecordedInputs& inputs) {
 }  // namespace
 
 RunReader::RunReader(std::vector<record::Reader*> files, const robot::RobotDescription& robot,
-                     std::span<const RecordedDevice> devices, std::span<const RecordedInput> inputs)
+                     std::span<const RecordedDevice> devices)
     : files_(std::move(files)), robot_(&robot) {
   for (std::size_t i = 0; i < devices.size(); ++i) {
     for (const RecordedDevice::Reading& each : devices[i].readings)
@@ -46,8 +46,6 @@ RunReader::RunReader(std::vector<record::Reader*> files, const robot::RobotDescr
       outputs_.push_back(
           {std::string(output_topics) + each.name, std::string(shm::schema_text<double>()), i});
   }
-  for (const RecordedInput& each : inputs)
-    samples_.push_back({std::string(input_topics) + each.port, each.sample_schema, samples_.size()});
 }
 
 const RecordedCycle* RunReader::next() {
@@ -65,7 +63,6 @@ const RecordedCycle* RunReader::next() {
   cycle.readings = std::move(*readings);
   cycle.commands = std::move(writes_.front().value);
   take_further_values(cycle);
-  take_samples(cycle);
   while (!changes_.empty() && changes_.front().at.cycle == number_) {
     request_bytes_ -= bytes_of(changes_.front());
     cycle.changes.push_back(std::move(changes_.front()));
@@ -95,7 +92,6 @@ void RunReader::end() noexcept {
   cycle_.reset();
   requests_.clear();
   changes_.clear();
-  for (Channel& channel : samples_) channel.values.clear();
   cycles_.clear();
 }
 
@@ -109,19 +105,6 @@ void RunReader::take_further_values(RecordedCycle& cycle) {
   for (Channel& channel : outputs_) {
     std::memcpy(&cycle.outputs.emplace_back(), channel.values.front().value.data(), sizeof(double));
     channel.values.pop_front();
-  }
-}
-
-void RunReader::take_samples(RecordedCycle& cycle) {
-  for (Channel& channel : samples_) {
-    while (!channel.values.empty() && channel.values.front().time == cycle.due) {
-      const std::vector<std::uint8_t>& bytes = channel.values.front().value;
-      request_bytes_ -= bytes.size();
-      RecordedSample& sample = cycle.samples.emplace_back(RecordedSample{channel.device});
-      std::memcpy(&sample.stamp, bytes.data(), sizeof sample.stamp);
-      sample.value.assign(bytes.begin() + sample_head, bytes.end());
-      channel.values.pop_front();
-    }
   }
 }
 
@@ -197,11 +180,6 @@ bool RunReader::has_further_values(Time time) {
   for (const Channel& channel : sensors_)
     check(channel, (inputs_.front().value.devices >> channel.device & 1) != 0);
   for (const Channel& channel : outputs_) check(channel, true);
-  for (const Channel& channel : samples_) {
-    if (!channel.values.empty() && channel.values.front().time < time)
-      refuse(
-          fmt::format("{} has a sample that belongs to no cycle, before cycle {}", channel.topic, number_));
-  }
   return !failure_;
 }
 
@@ -231,8 +209,7 @@ bool RunReader::pull() {
   const auto* sample = std::get_if<record::SampleRecord>(*record);
   if (sample != nullptr && !take(*sample))
     refuse(std::string(sample->topic) + " has messages of another form, or for another number of joints");
-  if (request_bytes_ > most_request_bytes)
-    refuse("the recording has requests or samples that no cycle takes");
+  if (request_bytes_ > most_request_bytes) refuse("the recording has requests that no cycle takes");
   return !at_end_;
 }
 
@@ -252,10 +229,7 @@ bool RunReader::take(const record::SampleRecord& record) {
   if (record.topic == run_topic::names[run_topic::controllers] ||
       record.topic == run_topic::names[run_topic::parameters])
     return take_change(reader);
-  if (Channel* channel = find(record.topic)) {
-    return record.topic.starts_with(input_topics) ? take_sample(*channel, record)
-                                                  : take_value(*channel, record);
-  }
+  if (Channel* channel = find(record.topic)) return take_value(*channel, record);
   if (record.topic != run_topic::names[run_topic::requests]) return true;
   const auto bytes = reader.array(reader.length(1), 1);
   requests_.emplace_back(bytes.begin(), bytes.end());
@@ -264,9 +238,7 @@ bool RunReader::take(const record::SampleRecord& record) {
 }
 
 RunReader::Channel* RunReader::find(std::string_view topic) {
-  std::vector<Channel>& channels = topic.starts_with(sensor_topics)  ? sensors_
-                                   : topic.starts_with(input_topics) ? samples_
-                                                                     : outputs_;
+  std::vector<Channel>& channels = topic.starts_with(sensor_topics) ? sensors_ : outputs_;
   const auto found = std::ranges::find(channels, topic, &Channel::topic);
   return found == channels.end() ? nullptr : &*found;
 }
@@ -276,17 +248,6 @@ bool RunReader::take_value(Channel& channel, const record::SampleRecord& record)
   record::CdrReader reader(record.message);
   channel.values.push_back({record.time, std::vector<std::uint8_t>(channel.form->size())});
   return channel.form->read(reader, std::span(channel.values.back().value));
-}
-
-bool RunReader::take_sample(Channel& channel, const record::SampleRecord& record) {
-  if (!take_value(channel, record)) return false;
-  const std::vector<std::uint8_t>& bytes = channel.values.back().value;
-  request_bytes_ += bytes.size();
-  std::uint64_t number = 0;
-  std::memcpy(&number, bytes.data() + sizeof(Time), sizeof number);
-  if (number != ++channel.last)
-    refuse(fmt::format("the recording lacks sample {} of {}", channel.last, channel.topic));
-  return true;
 }
 
 bool RunReader::take_change(record::CdrReader& reader) {

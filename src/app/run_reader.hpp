@@ -25,13 +25,6 @@ struct RecordedChange {
   std::string json;
 };
 
-/// A recorded sample for an input of the robot.
-struct RecordedSample {
-  std::size_t input = 0;
-  Time stamp{};
-  std::vector<std::uint8_t> value{};
-};
-
 /// One recorded cycle.
 struct RecordedCycle {
   Time due{};
@@ -43,7 +36,6 @@ struct RecordedCycle {
   std::vector<RecordedChange> changes;
   std::vector<std::vector<std::uint8_t>> sensors;  ///< of all devices; empty ones of a device without a bit
   std::vector<double> outputs;                     ///< of all devices
-  std::vector<RecordedSample> samples;             ///< that this cycle took in, by inputs
 };
 
 /// The parts of a cycle come interleaved in the file. Each waits there for the others of its cycle.
@@ -51,7 +43,7 @@ class RunReader {
  public:
   /// `files`: of one recording, at least one, in order. `robot` names the joints. Both must outlive this.
   RunReader(std::vector<record::Reader*> files, const robot::RobotDescription& robot,
-            std::span<const RecordedDevice> devices, std::span<const RecordedInput> inputs);
+            std::span<const RecordedDevice> devices);
 
   /// The next whole cycle; null at the end of the recording, or after failure(). Valid until the next call.
   [[nodiscard]] const RecordedCycle* next();
@@ -83,10 +75,9 @@ class RunReader {
   struct Channel {
     std::string topic;
     std::string schema;
-    std::size_t device;                         ///< or the number of the input
+    std::size_t device;
     std::optional<record::MessageForm> form{};  ///< as the first message says
     Parts<std::vector<std::uint8_t>> values{};
-    std::uint64_t last = 0;  ///< number of the sample that was read last
   };
 
   [[nodiscard]] bool pull();
@@ -95,7 +86,6 @@ class RunReader {
   void refuse_gap(const std::string& what, Time goes_on);
   [[nodiscard]] bool has_further_values(Time time);
   void take_further_values(RecordedCycle& cycle);
-  void take_samples(RecordedCycle& cycle);
   [[nodiscard]] std::optional<std::vector<robot::JointFeedback>> to_readings(
       const std::vector<RecordedFeedback>& recorded);
   void take(const record::CycleRecord& record);
@@ -103,7 +93,6 @@ class RunReader {
   [[nodiscard]] bool take_change(record::CdrReader& reader);
   [[nodiscard]] Channel* find(std::string_view topic);
   [[nodiscard]] static bool take_value(Channel& channel, const record::SampleRecord& record);
-  [[nodiscard]] bool take_sample(Channel& channel, const record::SampleRecord& record);
   template <class T>
   [[nodiscard]] bool take_list(const record::MessageForm& form, const record::SampleRecord& record,
                                Parts<std::vector<T>>& parts) const;
@@ -121,11 +110,10 @@ class RunReader {
   Parts<record::Cycle> cycles_;
   std::vector<Channel> sensors_;
   std::vector<Channel> outputs_;
-  std::vector<Channel> samples_;  ///< for inputs
   std::deque<std::vector<std::uint8_t>> requests_;
   std::deque<RecordedChange> changes_;
   RecordedControllerRequest last_change_;
-  std::size_t request_bytes_ = 0;  ///< of requests_, changes_ and samples_
+  std::size_t request_bytes_ = 0;  ///< of requests_ and changes_
   std::uint64_t number_ = 0;       ///< of the next cycle
   Time first_{};                   ///< due time of the first cycle
   Time last_{};                    ///< of the one before the next

@@ -107,22 +107,6 @@ SetupResult<P*> ComponentSystem::Parts::find_service(std::string_view full_name)
                           provided ? "provides" : "requires", service_name, names_of(owner->services())));
 }
 
-SetupResult<InPortBase*> ComponentSystem::Parts::find_entrance(std::string_view full_name) const {
-  const std::size_t slash = full_name.find('/');
-  for (const auto& runner : robots) {
-    if (slash == std::string_view::npos || !runner->robot ||
-        runner->description.name != full_name.substr(0, slash))
-      continue;
-    if (InPortBase* input = runner->robot->input(full_name.substr(slash + 1))) return input;
-    if (runner->robot->recorder() != nullptr)
-      return fail(component::Errc::no_such_port,
-                  fmt::format("\"{}\": {} is recorded, so only connections of the system's file reach its "
-                              "controllers",
-                              full_name, runner->description.name));
-  }
-  return find_port<InPortBase>(full_name);
-}
-
 template SetupResult<InPortBase*> ComponentSystem::Parts::find_port(std::string_view) const;
 template SetupResult<OutPortBase*> ComponentSystem::Parts::find_port(std::string_view) const;
 
@@ -282,8 +266,8 @@ SetupResult<void> ComponentSystem::Parts::connect_one(std::size_t index) {
   if ((!from_here && !to_here) || description.is_recorded(split_name(wanted.to).first)) return {};
   SetupResult<component::Connection> made = component::Connection();
   if (from_here && to_here) {
-    made =
-        component::connect(**find_port<OutPortBase>(wanted.from), **find_entrance(wanted.to), wanted.options);
+    made = component::connect(**find_port<OutPortBase>(wanted.from), **find_port<InPortBase>(wanted.to),
+                              wanted.options);
   } else if (options.segment == nullptr) {
     return fail(component::Errc::bad_system,
                 fmt::format("{} -> {} needs memory between processes", wanted.from, wanted.to));

@@ -385,7 +385,7 @@ class Commands {
     const std::string from(take_word(line)), to(take_word(line));
     const auto out = parts_->find_port<component::OutPortBase>(from);
     if (!out) return refusal(out.error().message);
-    const auto in = parts_->find_entrance(to);
+    const auto in = parts_->find_port<component::InPortBase>(to);
     if (!in) return refusal(in.error().message);
     const auto options = options_from(line);
     if (!options) return refusal(options.error().message);
@@ -436,7 +436,7 @@ class Commands {
   [[nodiscard]] Value join(std::string_view line) const {
     const auto joint = joint_from(line);
     if (!joint) return refusal(joint.error().message);
-    const auto in = parts_->find_entrance(joint->to);
+    const auto in = parts_->find_port<component::InPortBase>(joint->to);
     if (!in) return refusal(in.error().message);
     auto segment = platform::Segment::open(joint->segment);
     if (!segment) return refusal(segment.error().message);

@@ -134,10 +134,6 @@ struct ComponentSystem::Parts {
   using Note = std::function<void(const std::string& where, const std::string& reason)>;
   /// Reads a robot's file, and opens its buses.
   [[nodiscard]] SetupResult<void> make_robot(RobotRunner& runner) const;
-  [[nodiscard]] std::vector<RobotInput> inputs_of(const RobotRunner& runner) const;
-  /// The in-port that a connection feeds: of a robot, its input. Errors: as find_port(); no_such_port: a
-  /// recorded robot has no such input.
-  [[nodiscard]] SetupResult<component::InPortBase*> find_entrance(std::string_view full_name) const;
   /// A component of the type "Recording", or of the library's types.
   [[nodiscard]] SetupResult<ComponentPointer> make_component(const ComponentDescription& wanted);
   void make_recorders(const Note& note);

@@ -1,36 +1,13 @@
 // The robots of a system: the contexts of the kind "robot".
-#include <algorithm>
 #include <chrono>
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "app/system_parts.hpp"
 #include "takt/drives/registry.hpp"
 
 namespace takt::app {
-
-/// The inputs that the connections of the system want. Of several connections of one port, the one that holds
-/// most decides.
-std::vector<RobotInput> ComponentSystem::Parts::inputs_of(const RobotRunner& runner) const {
-  const std::string prefix = runner.description.name + "/";
-  std::vector<RobotInput> inputs;
-  for (const ConnectionDescription& connection : description.connections) {
-    if (!connection.to.starts_with(prefix)) continue;
-    const std::string port = connection.to.substr(prefix.size());
-    const auto known = std::ranges::find(inputs, port, &RobotInput::port);
-    const auto room = [](const component::ConnectionOptions& of) {
-      return std::pair(of.buffering, of.capacity);
-    };
-    if (known == inputs.end()) {
-      inputs.push_back({port, connection.options});
-    } else if (room(connection.options) > room(known->options)) {
-      known->options = connection.options;
-    }
-  }
-  return inputs;
-}
 
 SetupResult<void> ComponentSystem::Parts::make_robot(RobotRunner& runner) const {
   const RobotContext& wanted = *runner.description.robot;
@@ -44,7 +21,6 @@ SetupResult<void> ComponentSystem::Parts::make_robot(RobotRunner& runner) const 
   how.port = wanted.port;
   if (!wanted.recording.empty()) how.recording = free_path(wanted.recording);
   how.recorder.compression = options.compression;
-  how.inputs = inputs_of(runner);
   how.libraries = description.libraries;
   how.folders = options.folders;
   how.thread = runner.description.thread;

@@ -41,7 +41,7 @@ struct RunEdit {
   Change<std::vector<std::uint8_t>> request{};
   Change<app::RecordedChange> change{};  ///< a request to the controllers
   Change<record::Cycle> cycle{};
-  /// A value of a further device, or a sample for an input, as the bytes of its type.
+  /// A value of a further device, as the bytes of its type.
   std::function<bool(std::string_view topic, Time, std::vector<std::uint8_t>&)> further{};
   std::function<void(record::Metadata&)> metadata{};
 };
@@ -63,11 +63,6 @@ class RunEditor {
         options.topics.push_back(
             {std::string(app::output_topics) + each.name, "Further", shm::schema_text<double>()});
     }
-    auto inputs = app::parse_inputs(from.metadata().devices);
-    if (!inputs) FAIL(inputs.error().message);
-    inputs_of_robot_ = std::move(*inputs);
-    for (const app::RecordedInput& input : inputs_of_robot_)
-      options.topics.push_back({std::string(app::input_topics) + input.port, "Further", input.sample_schema});
     for (const record::Topic& topic : options.topics) topics_.emplace_back(topic.topic, topic.schema);
     record::Metadata metadata = from.metadata();
     if (edit_.metadata) edit_.metadata(metadata);
@@ -150,7 +145,6 @@ class RunEditor {
   record::Reader* from_;
   RunEdit edit_;
   std::vector<app::RecordedDevice> devices_;
-  std::vector<app::RecordedInput> inputs_of_robot_;
   std::vector<std::pair<std::string, std::string_view>> topics_;  ///< names and schemas
   std::unique_ptr<record::Recorder> to_;
   std::uint64_t cycles_ = 0;

@@ -19,7 +19,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "takt/app/component_library.hpp"
@@ -28,7 +27,6 @@
 #include "takt/app/live_options.hpp"
 #include "takt/app/report_line.hpp"
 #include "takt/app/run_clock.hpp"
-#include "takt/component/connection.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/motion/channels.hpp"
 #include "takt/motion/goal.hpp"
@@ -45,12 +43,6 @@
 #include "takt/rt/thread_setup.hpp"
 
 namespace takt::app {
-
-/// An in-port of a controller that components of other contexts write into.
-struct RobotInput {
-  std::string port;                        ///< "controller.port"
-  component::ConnectionOptions options{};  ///< of its connection; `order` and `wakes` have no effect
-};
 
 /// Options of Robot::create().
 struct RobotOptions {
@@ -81,10 +73,7 @@ struct RobotOptions {
   std::vector<component::ComponentType> types{};  ///< of the caller, besides the ready-made controllers
   std::vector<std::string> libraries{};           ///< plug-ins with further types, loaded at the assembly
   std::vector<std::string> folders{};             ///< where plug-ins without '/' in their name are searched
-  /// Connect other components to Robot::input() of these, and not to the controllers: then the recording has
-  /// the samples, and a replay repeats them. The options or the description load the controllers.
-  std::vector<RobotInput> inputs{};
-  LiveOptions live{};           ///< Foxglove and PlotJuggler
+  LiveOptions live{};                             ///< Foxglove and PlotJuggler
   bool drain_in_cycle = false;  ///< virtual time: the loop writes the recording, so nothing is dropped
   rt::ThreadConfig thread{};    ///< of the thread that calls run()
 };
@@ -134,9 +123,6 @@ class Robot {
   [[nodiscard]] robot::Manager& manager() noexcept;
   /// The commands to the controllers. They read the manager's events, which next_report() also tells.
   [[nodiscard]] ControllerCommands& controllers() noexcept;
-  /// The in-port that takes the samples for "controller.port" of RobotOptions::inputs; null if that has no
-  /// such name. The controller gets what came before the cycle, in this cycle.
-  [[nodiscard]] component::InPortBase* input(std::string_view port) noexcept;
   /// The log, for lines of the caller; null without a log. Its function write() is for any thread.
   [[nodiscard]] record::LogWriter* log() noexcept;
   /// Writes traces of the loop: what each cycle did, and for how long. Any thread, while the robot runs.

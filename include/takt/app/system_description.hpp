@@ -24,8 +24,8 @@
 //   {"name": "arm", "kind": "robot", "file": "arm6.json", "port": 6010, "record": "arm.mcap", "priority": 80}
 // Its period is that of its file. "simulate": true simulates its drives. "port" is that of its motion server,
 // 0 for any free one; without it, there is none. Its controllers are components of the system for connections
-// within the process: {"from": "planner.velocities", "to": "arm/speed.setpoints"}. A controller gets what
-// came before its cycle (Robot::input()). The robot's recording has these samples: a replay repeats them.
+// within the process: {"from": "planner.velocities", "to": "arm/speed.setpoints"}. The robot's own commands
+// (takt ctl) switch them. A robot's recording lacks samples from other contexts, so a replay may differ.
 //
 // A component of the type "Recording" stands for one that was recorded:
 //   {"name": "motor", "type": "Recording", "context": "control", "file": "io.mcap"}

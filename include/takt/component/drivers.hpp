@@ -39,8 +39,9 @@ class BudgetClockOf final : public BudgetClock {
 
 /// Runs cycles once per period until one returns Verdict::stop: those of a context, of robot::Manager, of
 /// motion::Loop. `cycles` has start(Time) -> Status, cycle(const rt::Tick&) -> rt::Verdict, stop(Time), and
-/// context(), whose budgets use the clock meanwhile. `statistics` receives the loop's statistics at the end.
-/// Real-time safe after set-up. Errors: those of PeriodicLoop::create() and of start().
+/// context(), whose budgets use the clock meanwhile. They start with the first cycle, at its due time.
+/// `statistics` receives the loop's statistics at the end. Real-time safe after set-up. Errors: those of
+/// PeriodicLoop::create() and of start().
 template <Clock C, class Cycles>
 [[nodiscard]] Status run_cycles(Cycles& cycles, C& clock, const rt::PeriodicConfig& config,
                                 rt::LoopStatistics* statistics = nullptr) {

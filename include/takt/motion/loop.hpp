@@ -116,10 +116,10 @@ class Loop {
   /// Makes the calling thread the manager's, for a caller that keeps the period itself. Its first cycle()
   /// does so, too. Errors: those of Manager::start().
   Status start(Time now) noexcept {
-    const Status status = manager_.start(now);
-    runs_ = status.has_value();
+    if (const Status status = manager_.start(now); !status) return status;
+    runs_ = true;
     last_woke_ = now;
-    return status;
+    return {};
   }
   /// Ends what start() began. `now` is the time at which controllers and devices are deactivated.
   void stop(Time now) noexcept {
