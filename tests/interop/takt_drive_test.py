@@ -30,9 +30,20 @@ class DriveTest(unittest.TestCase):
         self.folder = folder.name
         self.near, self.far = links()
 
-    def start_vehicle(self):
+    def vehicle_file(self, devices="real", **timeouts):
+        """The Furbot with these devices, and with these timeouts of its parts, in s."""
+        with open(os.path.join(SOURCE, "examples", "robots", "furbot.json")) as file:
+            description = dict(json.load(file), devices=devices)
+        for part, timeout in timeouts.items():
+            description[part]["timeout"] = timeout
+        path = os.path.join(self.folder, "vehicle.json")
+        with open(path, "w") as file:
+            json.dump(description, file)
+        return path
+
+    def start_vehicle(self, *words):
         log = os.path.join(self.folder, "true.csv")
-        self.vehicle = Program(log, TAKT, "vehicle-sim", "--plain", "--log", log, *self.far)
+        self.vehicle = Program(log, TAKT, "vehicle-sim", "--plain", "--log", log, *self.far, *words)
         self.addCleanup(self.vehicle.end)
 
     def drive(self, *words, **keywords):
@@ -59,8 +70,10 @@ class DriveTest(unittest.TestCase):
 
 class TerminalTest(DriveTest):
     def test_keys_drive_the_vehicle_and_its_state_is_shown(self):
-        self.start_vehicle()
-        terminal = Terminal(TAKT, "drive", "--plain", "--hold", "1000", *self.near, columns=COLUMNS)
+        # A machine that is never in time for long stops an impatient vehicle, again and again.
+        patient = ("--vehicle", self.vehicle_file(control=5, status=5))
+        self.start_vehicle(*patient)
+        terminal = Terminal(TAKT, "drive", "--plain", "--hold", "1000", *self.near, *patient, columns=COLUMNS)
         self.addCleanup(terminal.close)
 
         def situation():
@@ -94,14 +107,6 @@ class TerminalTest(DriveTest):
 
 class VariantTest(DriveTest):
     """The key "devices" of the vehicle's description."""
-
-    def vehicle_file(self, devices):
-        with open(os.path.join(SOURCE, "examples", "robots", "furbot.json")) as file:
-            description = dict(json.load(file), devices=devices)
-        path = os.path.join(self.folder, "vehicle.json")
-        with open(path, "w") as file:
-            json.dump(description, file)
-        return path
 
     def lap(self, devices, end, log, *words):
         """Drives by a script. A machine that pauses stops the vehicle, and then it is driven again."""
