@@ -3,7 +3,7 @@
 
 usage: takt_drive_test.py TAKT SOURCE_FOLDER [unittest arguments]
 """
-import csv, json, math, os, re, shutil, subprocess, sys, tempfile, termios, unittest
+import csv, json, math, os, re, resource, shutil, subprocess, sys, tempfile, termios, unittest
 import xml.etree.ElementTree as xml
 
 from terminal import Terminal
@@ -150,6 +150,13 @@ class VariantTest(DriveTest):
         for one, other in zip(recorded[-1], simulated[-1]):
             self.assertAlmostEqual(one, other, delta=0.01)
         self.assertLess(max(min(math.dist(one, other) for other in simulated) for one in recorded), 0.05)
+
+    def test_a_drive_whose_recording_lacks_values_is_no_success(self):
+        recording = os.path.join(self.folder, "full.mcap")
+        done = self.drive("--vehicle", self.vehicle_file("simulated"), "--record", recording, restore_signals=False,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertRegex(done.stderr, r"full\.mcap: File too large; [1-9]\d* records are lost")
 
     def test_a_recording_without_a_vehicle_and_a_wrong_variant_are_refused(self):
         robot = os.path.join(self.folder, "robot.mcap")
