@@ -11,7 +11,7 @@ one clock, show what each knew of the other and when the vehicle stopped.
 """
 import bisect, json, math, os, pty, re, shlex, signal, subprocess, sys, tempfile, termios, time, unittest
 
-from vehicle_programs import PATIENCE, Program, TerminalProgram, free_places, links
+from vehicle_programs import PATIENCE, Program, TerminalProgram, free_places, links, wait_for
 
 TAKT, WAY = sys.argv[1:3]
 COMMAND_TIMEOUT = 0.2  # s, the default of both programs
@@ -269,8 +269,7 @@ class ConsoleTest(Wire):
         self.assertIn("it is unknown whether the vehicle has stopped", output)
         self.assertEqual(self.driver.process.returncode, 1)
         self.assertEqual(self.driver.rows()[-1]["brake"], 1)  # it hears what it does not answer
-        obeying = [row["brake"] for row in self.vehicle.rows() if row["state"] == "running"]
-        self.assertGreater(obeying[-1], 0.9)
+        wait_for(lambda: [row["brake"] for row in self.vehicle.rows() if row["state"] == "running"][-1] > 0.9, "the vehicle brakes")
 
     def test_twists_of_a_file_end_where_the_vehicle_was_stopped_and_nobody_can_let_it_go_on(self):
         with open(self.file("twists"), "w") as file:

@@ -31,11 +31,14 @@
 // passed 1. So in 200 000 random motions of 1 to 7 joints that touch their limits, at 1 kHz and 200 Hz. These
 // are samples, not bounds: more motions may find slightly more.
 //
-// Sometimes no u keeps the limits, for example after they were lowered. Then the search takes a u with nearly
-// the least violation, which does not accelerate the change of speed. excess() reports the violation. The
-// margin for ways back makes a stop 7 % longer in the median than the slowest joint alone would need. From a
-// straight cruise it is 5 to 10 % (tests/trajectory/speed_scaling_test.cpp). The speed takes at least 20
-// periods from one end of its range to the other, even if the joints could change it faster.
+// Sometimes no u keeps the limits, for example after they were lowered. If the present way back exceeds them
+// by at most 2 %, it is followed all the same, because where it leads is known. Otherwise the search takes a
+// u with nearly the least violation, which does not accelerate the change of speed. excess() reports the
+// violation.
+//
+// The margin for ways back makes a stop 7 % longer in the median than the slowest joint alone would need.
+// From a straight cruise it is 5 to 10 % (tests/trajectory/speed_scaling_test.cpp). The speed takes at least
+// 20 periods from one end of its range to the other, even if the joints could change it faster.
 #pragma once
 
 #include <algorithm>
