@@ -113,7 +113,7 @@ void wait_for_last_answers(app::Devices& devices, Time asked, double planned, st
   Time now = asked;
   Duration waited{0};
   Duration last_heard{0};  // of what was waited
-  // Who forwards them may pause, too. Without its answer, a request would seem to have an earlier one's.
+  // An adapter may pause, too. Without this wait, an earlier request's answer counts as the last one's.
   const auto still_comes = [&] {
     return waited - last_heard < wait && static_cast<double>(answers_of(devices.counters())) < planned;
   };

@@ -93,20 +93,6 @@ double excess_at(const Path& path, const MotionState& progress, double u,
   return worst;
 }
 
-/// The same of the jerk alone.
-template <class Path>
-double worst_jerk_at(const Path& path, const MotionState& progress, double u,
-                     const std::vector<JointLimits>& limits) {
-  const double r = progress.velocity;
-  typename Path::Cursor cursor;
-  double worst = 0;
-  path.derivatives(progress.position, cursor, [&](std::size_t j, double v, double a, double jerk) {
-    const double present = jerk * r * r * r + 3 * a * r * progress.acceleration + v * u;
-    worst = std::max(worst, std::abs(present) / std::max(std::abs(jerk), limits[j].jerk) - 1);
-  });
-  return worst;
-}
-
 /// The motion of one joint as a trajectory with one segment per phase. It touches its limits up to the
 /// rounding of its derivatives.
 Trajectory in_one_piece_a_phase(const JerkProfile& profile) {
@@ -435,7 +421,6 @@ TEST_CASE("where no change of speed keeps the limits, they are exceeded by the l
   // A limit is lowered during a change of speed, so that the joints' present jerk exceeds the limit.
   auto random = test::generator(99);
   int exceeded = 0;
-  int searched = 0;
   for (std::size_t n = 0; n < test::count(50, 1000); ++n) {
     const auto limits = any_joint_limits(random);
     auto lower = limits;
@@ -454,22 +439,26 @@ TEST_CASE("where no change of speed keeps the limits, they are exceeded by the l
     if (fits || scaling.excess() > 1e4) continue;
     ++exceeded;
     const auto worst_with = [&](double u) {
-      // At first only the jerk depends on u.
-      double worst = worst_jerk_at(motion, before, u, lower);
+      double worst = 0;  // the acceleration at first does not depend on u
       for (int i = 1; i <= 4; ++i)
         worst = std::max(worst, excess_at(motion, advance(before, u, 0.25e-3 * i), u, lower));
       return worst;
     };
     CHECK(worst_with((scaling.rate() - before.acceleration) / 1e-3) <= scaling.excess() * 1.01 + 1e-3);
-    // The way back may have been taken, since where it leads is known.
-    if (scaling.excess() <= 0.02) continue;
-    ++searched;
     // No other u is better, except that the path's jerk may have stepped between the checked places.
-    for (int k = 0; k <= 100; ++k)
-      CHECK(worst_with(-0.02 * k * before.acceleration / 1e-3) >= scaling.excess() * 0.7 - 1e-3);
+    bool is_least = true;
+    for (int k = 0; k <= 100; ++k) {
+      const double other = worst_with(-0.02 * k * before.acceleration / 1e-3);
+      is_least = is_least && other >= scaling.excess() * 0.7 - 1e-3;
+    }
+    // Or the way back is followed, since it is known where it leads: to its end, within 2 %.
+    while (!is_least) {
+      CHECK(scaling.excess() <= 0.02);
+      if (scaling.steady() || scaling.time() >= motion.duration()) break;
+      scaling.step(motion, {}, lower, milliseconds(1));
+    }
   }
   CHECK(exceeded > 0);
-  if (test::count(50, 1000) >= 50) CHECK(searched > 0);
 }
 
 TEST_CASE("a speed is reached exactly and kept, and its bounds are, too") {
