@@ -51,6 +51,18 @@ RecordedDevice parse_device(const Json& json) {
   return device;
 }
 
+tl::unexpected<SetupError> refuse(const std::string& why) {
+  return fail(Errc::not_replayable, "the recording's list of devices is damaged: " + why);
+}
+
+/// An empty text is an empty object.
+SetupResult<Json> parse_root(std::string_view json) {
+  if (json.empty()) return Json::object();
+  Json root = Json::parse(json, nullptr, false);
+  if (root.is_discarded() || !root.is_object()) return refuse("it is not a JSON object");
+  return root;
+}
+
 std::size_t size_of(std::string_view layout) {
   return shm::parse_schema(layout).value_or(shm::Fields{}).bytes;
 }
@@ -68,7 +80,8 @@ std::string message_type(std::string_view name) {
   return type;
 }
 
-std::string to_json(std::span<const RecordedDevice> devices) {
+std::string to_json(std::span<const RecordedDevice> devices, std::span<const RecordedPort> ports) {
+  if (devices.empty() && ports.empty()) return {};
   Json list = Json::array();
   for (const RecordedDevice& device : devices) {
     Json readings = Json::array();
@@ -85,19 +98,18 @@ std::string to_json(std::span<const RecordedDevice> devices) {
     list.push_back(
         {{"name", device.name}, {"readings", std::move(readings)}, {"outputs", std::move(outputs)}});
   }
-  return Json{{"devices", std::move(list)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+  Json root{{"devices", std::move(list)}};
+  for (const RecordedPort& port : ports)
+    root["ports"].push_back({{"name", port.name}, {"schema", port.sample_schema}});
+  return root.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 SetupResult<std::vector<RecordedDevice>> parse_devices(std::string_view json) {
-  if (json.empty()) return std::vector<RecordedDevice>{};
-  const auto refuse = [](const std::string& why) {
-    return fail(Errc::not_replayable, "the recording's list of devices is damaged: " + why);
-  };
-  const Json root = Json::parse(json, nullptr, false);
-  if (root.is_discarded() || !root.is_object()) return refuse("it is not a JSON object");
   std::vector<RecordedDevice> devices;
+  const auto root = parse_root(json);
+  if (!root) return tl::unexpected<SetupError>(root.error());
   std::size_t bytes = 0;
-  for (const Json& each : objects(root, "devices")) {
+  for (const Json& each : objects(*root, "devices")) {
     const RecordedDevice& device = devices.emplace_back(parse_device(each));
     for (const RecordedDevice::Reading& reading : device.readings) {
       const std::size_t size = size_of(reading.layout());
@@ -109,6 +121,23 @@ SetupResult<std::vector<RecordedDevice>> parse_devices(std::string_view json) {
     return refuse(fmt::format("{} devices, at most {} are possible", devices.size(), max_recorded_devices));
   if (bytes > most_bytes) return refuse(fmt::format("readings of {} bytes, at most {}", bytes, most_bytes));
   return devices;
+}
+
+SetupResult<std::vector<RecordedPort>> parse_ports(std::string_view json) {
+  std::vector<RecordedPort> ports;
+  const auto root = parse_root(json);
+  if (!root) return tl::unexpected<SetupError>(root.error());
+  std::size_t bytes = 0;
+  for (const Json& each : objects(*root, "ports")) {
+    const RecordedPort& port = ports.emplace_back(RecordedPort{text(each, "name"), text(each, "schema")});
+    const std::size_t size = size_of(port.sample_schema);
+    if (size == 0) return refuse("the schema of port " + port.name + " is invalid");
+    bytes += size;
+  }
+  if (ports.size() > record::max_topics)
+    return refuse(fmt::format("{} ports, at most {} are possible", ports.size(), record::max_topics));
+  if (bytes > most_bytes) return refuse(fmt::format("samples of {} bytes, at most {}", bytes, most_bytes));
+  return ports;
 }
 
 // ---- recording ----

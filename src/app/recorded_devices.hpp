@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/recorded_ports.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
 #include "takt/record/recorder.hpp"
@@ -52,10 +53,12 @@ struct RecordedDevice {
   std::vector<Output> outputs;
 };
 
-/// The JSON text of the devices, for record::Metadata::devices.
-[[nodiscard]] std::string to_json(std::span<const RecordedDevice> devices);
+/// The JSON text of devices and in-ports, for record::Metadata::devices; empty if there are none.
+[[nodiscard]] std::string to_json(std::span<const RecordedDevice> devices,
+                                  std::span<const RecordedPort> ports);
 /// Parses it. Errors: not_replayable, with what is wrong.
 [[nodiscard]] SetupResult<std::vector<RecordedDevice>> parse_devices(std::string_view json);
+[[nodiscard]] SetupResult<std::vector<RecordedPort>> parse_ports(std::string_view json);
 
 /// Records devices. Real-time safe after construction.
 class DeviceTap {

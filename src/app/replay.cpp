@@ -7,11 +7,14 @@
 #include <atomic>
 #include <bit>
 #include <chrono>
+#include <cstring>
 #include <functional>
+#include <memory>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "app/recorded_ports.hpp"
 #include "app/run_reader.hpp"
 #include "takt/app/error.hpp"
 #include "takt/component/error.hpp"
@@ -141,6 +144,50 @@ class ReplayedDrives final : public robot::Hardware {
   std::vector<std::unique_ptr<ReplayedDevice>> further_;
   ReplayResult* result_;
 };
+
+/// Answers the reads of an in-port as the recorded ones were.
+class ReplayedPort final : public component::PortTap {
+ public:
+  ReplayedPort(RunReader& run, std::size_t port) : run_(&run), port_(port) {}
+
+  [[nodiscard]] bool read(component::InPortBase& port) noexcept override {
+    const RecordedSample* const next = run_->sample(port_);
+    if (next == nullptr || empty_ < next->read.empty) {
+      ++empty_;
+      return false;
+    }
+    std::memcpy(port.last_sample().data(), next->bytes.data(), next->bytes.size());
+    port.count_given(next->read.missed);
+    run_->pop_sample(port_);
+    empty_ = 0;
+    return true;
+  }
+
+ private:
+  RunReader* run_;
+  std::size_t port_;
+  std::uint64_t empty_ = 0;  ///< reads since the last sample
+};
+
+/// Puts them between the ports of the robot's controllers and their sources.
+std::vector<std::unique_ptr<ReplayedPort>> replay_ports(RunReader& run, Robot& robot,
+                                                        std::span<const RecordedPort> ports) {
+  std::vector<std::unique_ptr<ReplayedPort>> taps;
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    const RecordedPort& recorded = ports[i];
+    component::InPortBase* const port = find_in_port(robot.manager(), recorded.name);
+    if (port == nullptr) {
+      run.leave_out(i, fmt::format("the recording has samples for {}, and the robot has no such in-port",
+                                   recorded.name));
+    } else if (port->sample_schema() != recorded.sample_schema) {
+      run.leave_out(i, fmt::format("the in-port {} reads \"{}\", and the recording has \"{}\"", recorded.name,
+                                   port->sample_schema(), recorded.sample_schema));
+    } else {
+      port->set_tap(taps.emplace_back(std::make_unique<ReplayedPort>(run, i)).get());
+    }
+  }
+  return taps;
+}
 
 /// Repeats requests to the controllers, each at the boundary at which it took effect.
 class ReplayChanges {
@@ -342,7 +389,9 @@ SetupResult<ReplayResult> replay(record::Reader& recording, ReplayOptions option
   files.insert(files.end(), options.further_files.begin(), options.further_files.end());
   auto further = parse_devices(recording.metadata().devices);
   if (!further) return tl::unexpected<SetupError>(std::move(further.error()));
-  RunReader run(std::move(files), description, *further);
+  const auto ports = parse_ports(recording.metadata().devices);
+  if (!ports) return tl::unexpected<SetupError>(ports.error());
+  RunReader run(std::move(files), description, *further, *ports);
   if (run.next() == nullptr) {
     if (run.failure()) return failure_of(run);
     return fail(Errc::not_replayable, "the recording has no cycles of devices");
@@ -358,6 +407,7 @@ SetupResult<ReplayResult> replay(record::Reader& recording, ReplayOptions option
   options.options.serve_at.clear();
   auto robot = Robot::create(std::move(*options.robot), std::move(options.options));
   if (!robot) return tl::unexpected<SetupError>(std::move(robot.error()));
+  const auto taps = replay_ports(run, **robot, *ports);
   ReplayInputs inputs(run, **robot, options, result);
   (*robot)->add_observer(inputs);
   if (auto ran = (*robot)->run(); !ran) return tl::unexpected<SetupError>(std::move(ran.error()));

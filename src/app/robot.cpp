@@ -195,7 +195,7 @@ struct Robot::Parts {
 
   record::Metadata recording_metadata() {
     record::Metadata metadata = describe_recording(description, options.created);
-    if (!options.further_devices.empty()) metadata.devices = to_json(device_tap->devices());
+    metadata.devices = to_json(device_tap->devices(), port_reads->ports());
     metadata.epoch = epoch();
     return metadata;
   }
@@ -211,6 +211,7 @@ struct Robot::Parts {
                                                      options.further_devices.size(), max_recorded_devices));
     }
     device_tap.emplace(loop->manager(), options.further_devices);
+    port_reads.emplace(loop->manager());
     record::RecorderOptions how = options.recorder;
     const auto add = [&how](std::vector<record::Topic> topics) {
       const std::size_t first = how.topics.size();
@@ -219,6 +220,7 @@ struct Robot::Parts {
     };
     const std::size_t first_topic = add(run_topic::topics());
     static_cast<void>(add(device_tap->topics()));
+    first_read = add(port_reads->topics());
     log_topic = add({record::log_topic()});
     std::size_t first_variable = 0;
     if (!options.recorded_variables.empty()) {
@@ -423,6 +425,8 @@ struct Robot::Parts {
   std::optional<BusWatch> bus_watch;
   std::unique_ptr<record::Recorder> recorder;
   std::optional<DeviceTap> device_tap;
+  std::optional<PortReads> port_reads;
+  std::size_t first_read = 0;  ///< topic
   std::optional<RunRecorder> recorded;
   std::shared_ptr<VariableTap> variables;
   std::optional<LoopRecorder> loop_recorder;
@@ -483,6 +487,8 @@ SetupResult<void> Robot::run(const std::function<void(const rt::ThreadSetup&)>& 
   if (!setup) return tl::unexpected<SetupError>(setup.error());
   if (on_set_up) on_set_up(*setup);
   parts_->has_run = true;
+  if (parts_->recorder)
+    parts_->port_reads->begin(parts_->recorder->loop(), parts_->first_read, parts_->recorded->now());
   if (auto ran = parts_->loop->run(); !ran) return fail(ran.error(), "the loop's period is not positive");
   return {};
 }

@@ -37,7 +37,7 @@ bool are_valid(const RecordedInputs& inputs) {
 }  // namespace
 
 RunReader::RunReader(std::vector<record::Reader*> files, const robot::RobotDescription& robot,
-                     std::span<const RecordedDevice> devices)
+                     std::span<const RecordedDevice> devices, std::span<const RecordedPort> ports)
     : files_(std::move(files)), robot_(&robot) {
   for (std::size_t i = 0; i < devices.size(); ++i) {
     for (const RecordedDevice::Reading& each : devices[i].readings)
@@ -45,6 +45,10 @@ RunReader::RunReader(std::vector<record::Reader*> files, const robot::RobotDescr
     for (const RecordedDevice::Output& each : devices[i].outputs)
       outputs_.push_back(
           {std::string(output_topics) + each.name, std::string(shm::schema_text<double>()), i});
+  }
+  for (const RecordedPort& port : ports) {
+    const std::size_t bytes = sizeof(RecordedRead) + shm::parse_schema(port.sample_schema)->bytes;
+    ports_.push_back({std::string(read_topics) + port.name, bytes, read_schema(port), {}, {}, 0, {}});
   }
 }
 
@@ -87,11 +91,26 @@ std::optional<std::vector<std::uint8_t>> RunReader::request() {
   return front;
 }
 
+const RecordedSample* RunReader::sample(std::size_t port) const noexcept {
+  return ports_[port].samples.empty() ? nullptr : &ports_[port].samples.front();
+}
+
+void RunReader::leave_out(std::size_t port, std::string why) {
+  ports_[port].why_not_given = std::move(why);
+  if (!ports_[port].samples.empty()) refuse(ports_[port].why_not_given);
+}
+
+void RunReader::pop_sample(std::size_t port) noexcept {
+  request_bytes_ -= ports_[port].bytes;
+  ports_[port].samples.pop_front();
+}
+
 void RunReader::end() noexcept {
   at_end_ = true;
   cycle_.reset();
   requests_.clear();
   changes_.clear();
+  for (Port& port : ports_) port.samples.clear();
   cycles_.clear();
 }
 
@@ -209,7 +228,8 @@ bool RunReader::pull() {
   const auto* sample = std::get_if<record::SampleRecord>(*record);
   if (sample != nullptr && !take(*sample))
     refuse(std::string(sample->topic) + " has messages of another form, or for another number of joints");
-  if (request_bytes_ > most_request_bytes) refuse("the recording has requests that no cycle takes");
+  if (request_bytes_ > most_request_bytes)
+    refuse("the recording has requests or samples that no cycle takes");
   return !at_end_;
 }
 
@@ -229,6 +249,7 @@ bool RunReader::take(const record::SampleRecord& record) {
   if (record.topic == run_topic::names[run_topic::controllers] ||
       record.topic == run_topic::names[run_topic::parameters])
     return take_change(reader);
+  if (record.topic.starts_with(read_topics)) return take_sample(record);
   if (Channel* channel = find(record.topic)) return take_value(*channel, record);
   if (record.topic != run_topic::names[run_topic::requests]) return true;
   const auto bytes = reader.array(reader.length(1), 1);
@@ -248,6 +269,29 @@ bool RunReader::take_value(Channel& channel, const record::SampleRecord& record)
   record::CdrReader reader(record.message);
   channel.values.push_back({record.time, std::vector<std::uint8_t>(channel.form->size())});
   return channel.form->read(reader, std::span(channel.values.back().value));
+}
+
+bool RunReader::take_sample(const record::SampleRecord& record) {
+  const auto port = std::ranges::find(ports_, record.topic, &Port::topic);
+  if (port == ports_.end()) return true;
+  if (!port->why_not_given.empty()) refuse(port->why_not_given);
+  std::vector<std::uint8_t> message(port->bytes);
+  record::CdrReader reader(record.message);
+  if (port->schema.empty()) {
+    const auto bytes = reader.array(reader.length(1), 1);
+    if (!reader.ok() || bytes.size() != message.size()) return false;
+    std::ranges::copy(bytes, message.begin());
+  } else {
+    if (!port->form) port->form.emplace(port->schema, record.type);
+    if (!port->form->read(reader, std::span(message))) return false;
+  }
+  RecordedSample& sample = port->samples.emplace_back();
+  std::memcpy(&sample.read, message.data(), sizeof sample.read);
+  sample.bytes.assign(message.begin() + sizeof sample.read, message.end());
+  request_bytes_ += port->bytes;
+  if (sample.read.number != ++port->last)
+    refuse(fmt::format("the recording lacks sample {} of {}", port->last, port->topic));
+  return true;
 }
 
 bool RunReader::take_change(record::CdrReader& reader) {

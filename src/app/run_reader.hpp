@@ -25,6 +25,12 @@ struct RecordedChange {
   std::string json;
 };
 
+/// A recorded read of an in-port that found a sample.
+struct RecordedSample {
+  RecordedRead read;
+  std::vector<std::uint8_t> bytes;  ///< of the sample
+};
+
 /// One recorded cycle.
 struct RecordedCycle {
   Time due{};
@@ -43,7 +49,7 @@ class RunReader {
  public:
   /// `files`: of one recording, at least one, in order. `robot` names the joints. Both must outlive this.
   RunReader(std::vector<record::Reader*> files, const robot::RobotDescription& robot,
-            std::span<const RecordedDevice> devices);
+            std::span<const RecordedDevice> devices, std::span<const RecordedPort> ports);
 
   /// The next whole cycle; null at the end of the recording, or after failure(). Valid until the next call.
   [[nodiscard]] const RecordedCycle* next();
@@ -51,6 +57,12 @@ class RunReader {
   [[nodiscard]] const RecordedCycle* present() const noexcept { return cycle_ ? &*cycle_ : nullptr; }
   /// The next record of a request; std::nullopt at the end of the recording.
   [[nodiscard]] std::optional<std::vector<std::uint8_t>> request();
+  /// The next sample of an in-port, by its index; null if there is none up to the present cycle.
+  [[nodiscard]] const RecordedSample* sample(std::size_t port) const noexcept;
+  /// The robot cannot take the samples of this port. Refuses the recording, once it has one.
+  void leave_out(std::size_t port, std::string why);
+  /// Goes on with the sample after that one.
+  void pop_sample(std::size_t port) noexcept;
 
   /// Ends the recording here.
   void end() noexcept;
@@ -79,6 +91,16 @@ class RunReader {
     std::optional<record::MessageForm> form{};  ///< as the first message says
     Parts<std::vector<std::uint8_t>> values{};
   };
+  /// The samples of an in-port.
+  struct Port {
+    std::string topic;
+    std::size_t bytes;   ///< of a message
+    std::string schema;  ///< of a message; empty: it is its bytes
+    std::optional<record::MessageForm> form{};
+    std::deque<RecordedSample> samples{};
+    std::uint64_t last = 0;     ///< number of the one that was read last
+    std::string why_not_given;  ///< empty: it is
+  };
 
   [[nodiscard]] bool pull();
   [[nodiscard]] bool has_cycle();
@@ -93,6 +115,7 @@ class RunReader {
   [[nodiscard]] bool take_change(record::CdrReader& reader);
   [[nodiscard]] Channel* find(std::string_view topic);
   [[nodiscard]] static bool take_value(Channel& channel, const record::SampleRecord& record);
+  [[nodiscard]] bool take_sample(const record::SampleRecord& record);
   template <class T>
   [[nodiscard]] bool take_list(const record::MessageForm& form, const record::SampleRecord& record,
                                Parts<std::vector<T>>& parts) const;
@@ -110,10 +133,11 @@ class RunReader {
   Parts<record::Cycle> cycles_;
   std::vector<Channel> sensors_;
   std::vector<Channel> outputs_;
+  std::vector<Port> ports_;
   std::deque<std::vector<std::uint8_t>> requests_;
   std::deque<RecordedChange> changes_;
   RecordedControllerRequest last_change_;
-  std::size_t request_bytes_ = 0;  ///< of requests_ and changes_
+  std::size_t request_bytes_ = 0;  ///< of requests_, changes_ and samples
   std::uint64_t number_ = 0;       ///< of the next cycle
   Time first_{};                   ///< due time of the first cycle
   Time last_{};                    ///< of the one before the next

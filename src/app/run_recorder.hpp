@@ -9,7 +9,8 @@
 //   /controllers/requests    takt/msg/ControllerRequest: loads, switches, ... as JSON, when they took effect
 //   /controllers/parameters  takt/msg/ParameterChange: who set which values, as JSON, likewise
 //
-// The topics of further devices (app/recorded_devices.hpp) and of variables (app/variable_tap.hpp) follow.
+// The topics of further devices (app/recorded_devices.hpp), of in-ports (app/recorded_ports.hpp) and of
+// variables (app/variable_tap.hpp) follow.
 #pragma once
 
 #include <cstddef>
@@ -123,6 +124,9 @@ class RunRecorder final : public robot::Hardware, public motion::LoopObserver {
   }
   void ask_identity() noexcept override { hardware_->ask_identity(); }
   [[nodiscard]] std::string identity(std::size_t joint) const override { return hardware_->identity(joint); }
+
+  /// The time of the cycle that began last.
+  [[nodiscard]] const Time& now() const noexcept { return now_; }
 
   void before_cycle(Time) noexcept override {}
   void on_inputs(const motion::LoopInputs& inputs) noexcept override;

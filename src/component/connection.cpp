@@ -92,6 +92,7 @@ void InPortBase::take_over(InPortBase& old) noexcept {
   const std::span<std::byte> sample = last_sample();
   std::memcpy(sample.data(), old.last_sample().data(), sample.size());
   has_value_ = old.has_value_;
+  std::swap(tap_, old.tap_);
   // relaxed: as above.
   missed_.store(old.missed(), std::memory_order_relaxed);
   read_.store(old.samples_read(), std::memory_order_relaxed);

@@ -204,13 +204,13 @@ SetupResult<std::unique_ptr<OpaqueInPort>> OpaqueInPort::create(Component& compo
   return std::unique_ptr<OpaqueInPort>(new OpaqueInPort(component, std::move(name), std::move(*type)));
 }
 
-shm::Freshness OpaqueInPort::read() noexcept {
+bool OpaqueInPort::read_sources() noexcept {
   for (port_detail::SourceBase* source : sources_.all()) {
     if (!static_cast<OpaqueSource*>(source)->read(sample_.data())) continue;
     count(*source, sequence());
-    return shm::Freshness::new_data;
+    return true;
   }
-  return without_new_sample();
+  return false;
 }
 
 Time OpaqueInPort::stamp() const noexcept {

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <span>
@@ -41,7 +42,7 @@ struct RunEdit {
   Change<std::vector<std::uint8_t>> request{};
   Change<app::RecordedChange> change{};  ///< a request to the controllers
   Change<record::Cycle> cycle{};
-  /// A value of a further device, as the bytes of its type.
+  /// A value of a further device, or a read of an in-port, as the bytes of its type.
   std::function<bool(std::string_view topic, Time, std::vector<std::uint8_t>&)> further{};
   std::function<void(record::Metadata&)> metadata{};
 };
@@ -63,6 +64,11 @@ class RunEditor {
         options.topics.push_back(
             {std::string(app::output_topics) + each.name, "Further", shm::schema_text<double>()});
     }
+    auto ports = app::parse_ports(from.metadata().devices);
+    if (!ports) FAIL(ports.error().message);
+    for (const app::RecordedPort& port : *ports)
+      options.topics.push_back(
+          {std::string(app::read_topics) + port.name, "Read", port_schemas_.emplace_back(read_schema(port))});
     for (const record::Topic& topic : options.topics) topics_.emplace_back(topic.topic, topic.schema);
     record::Metadata metadata = from.metadata();
     if (edit_.metadata) edit_.metadata(metadata);
@@ -145,6 +151,7 @@ class RunEditor {
   record::Reader* from_;
   RunEdit edit_;
   std::vector<app::RecordedDevice> devices_;
+  std::deque<std::string> port_schemas_;
   std::vector<std::pair<std::string, std::string_view>> topics_;  ///< names and schemas
   std::unique_ptr<record::Recorder> to_;
   std::uint64_t cycles_ = 0;

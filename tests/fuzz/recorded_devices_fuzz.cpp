@@ -1,5 +1,5 @@
-// Fuzzes a recording's list of further devices with any bytes. They give a named error, or devices that are
-// written and read again unchanged. A manager takes or refuses them.
+// Fuzzes a recording's list of further devices and in-ports with any bytes. They give a named error, or a
+// list that is written and read again unchanged. A manager takes or refuses the devices.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -14,14 +14,17 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace takt::app;
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes as text
-  const auto devices = parse_devices({reinterpret_cast<const char*>(data), size});
-  if (!devices) {
-    if (devices.error().message.empty()) std::abort();
+  const std::string_view json(reinterpret_cast<const char*>(data), size);
+  const auto devices = parse_devices(json);
+  const auto ports = parse_ports(json);
+  if (!devices || !ports) {
+    if ((devices ? ports.error() : devices.error()).message.empty()) std::abort();
     return 0;
   }
-  const std::string text = to_json(*devices);
+  const std::string text = to_json(*devices, *ports);
   const auto again = parse_devices(text);
-  if (!again || to_json(*again) != text) std::abort();
+  const auto ports_again = parse_ports(text);
+  if (!again || !ports_again || to_json(*again, *ports_again) != text) std::abort();
 
   takt::robot::RobotDescription robot;
   robot.name = "fuzz";

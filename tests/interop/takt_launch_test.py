@@ -270,6 +270,9 @@ class RobotContextTest(Running):
         wait_until(lambda: self.ask("list")["processes"][0]["status"] == "error", "a stopped robot is told")
         self.assertEqual(self.end(), 0)
         self.assertIn("arm: robot down", self.said())
+        replayed = self.takt("replay", os.path.join(self.folder, "run.mcap"))
+        self.assertEqual(replayed.returncode, 0, replayed.stdout + replayed.stderr)
+        self.assertIn("bit for bit", replayed.stdout)
         self.assertEqual(self.takt("report", os.path.join(self.folder, "run.mcap"), "--out", os.path.join(self.folder, "report")).returncode, 0)
 
     def test_every_mistake_of_a_robots_file_is_listed_by_a_check(self):

@@ -25,7 +25,8 @@
 // Its period is that of its file. "simulate": true simulates its drives. "port" is that of its motion server,
 // 0 for any free one; without it, there is none. Its controllers are components of the system for connections
 // within the process: {"from": "planner.velocities", "to": "arm/speed.setpoints"}. The robot's own commands
-// (takt ctl) switch them. A robot's recording lacks samples from other contexts, so a replay may differ.
+// (takt ctl) switch them. The robot's recording has what they read from their ports, so takt replay needs no
+// other component.
 //
 // A component of the type "Recording" stands for one that was recorded:
 //   {"name": "motor", "type": "Recording", "context": "control", "file": "io.mcap"}

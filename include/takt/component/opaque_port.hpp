@@ -74,7 +74,9 @@ class OpaqueInPort final : public InPortBase {
   /// The size of a value in bytes.
   [[nodiscard]] std::size_t value_bytes() const noexcept { return type_->value_bytes; }
   /// As InPort::read(). Real-time safe; only the component's thread.
-  [[nodiscard]] shm::Freshness read() noexcept;
+  [[nodiscard]] shm::Freshness read() noexcept {
+    return freshness(tap() == nullptr ? read_sources() : tap()->read(*this));
+  }
   /// The bytes of the value that was read last; zeros before the first.
   [[nodiscard]] const std::byte* value() const noexcept { return sample_.data() + type_->value_offset; }
   /// Its stamp.
@@ -82,12 +84,13 @@ class OpaqueInPort final : public InPortBase {
   /// Its sequence number; 0 before the first.
   [[nodiscard]] std::uint64_t sequence() const noexcept;
 
+  [[nodiscard]] bool read_sources() noexcept override;
+  [[nodiscard]] std::span<std::byte> last_sample() noexcept override { return sample_; }
   [[nodiscard]] Result<std::unique_ptr<port_detail::SourceBase>> make_source(
       const SampleMemory& memory) const override;
 
  private:
   OpaqueInPort(Component& component, std::string name, std::unique_ptr<const port_detail::OpaqueType> type);
-  [[nodiscard]] std::span<std::byte> last_sample() noexcept override { return sample_; }
 
   std::unique_ptr<const port_detail::OpaqueType> type_;
   std::vector<std::byte> sample_;

@@ -226,6 +226,23 @@ class OutPortBase : public Port {
   std::atomic<std::uint64_t> refused_{0};
 };
 
+class InPortBase;
+
+/// What stands between an in-port and its sources: a recording of what the component reads, or its replay.
+class PortTap {
+ public:
+  virtual ~PortTap() = default;
+  PortTap(const PortTap&) = delete;
+  PortTap& operator=(const PortTap&) = delete;
+
+  /// In place of InPortBase::read_sources(). Returns whether the port has a new sample. On the thread that
+  /// runs the component; real-time safe.
+  [[nodiscard]] virtual bool read(InPortBase& port) noexcept = 0;
+
+ protected:
+  PortTap() = default;
+};
+
 /// An in-port of any type.
 class InPortBase : public Port {
  public:
@@ -238,21 +255,33 @@ class InPortBase : public Port {
   [[nodiscard]] virtual Result<std::unique_ptr<port_detail::SourceBase>> make_source(
       const SampleMemory& memory) const = 0;
 
+  /// Lets a tap answer the reads; null: none. It must outlive them. Set-up only: nobody reads meanwhile.
+  void set_tap(PortTap* tap) noexcept { tap_ = tap; }
+  /// The tap; null: none.
+  [[nodiscard]] PortTap* tap() const noexcept { return tap_; }
+  /// For the tap: takes the next sample of the first source that has one. Returns false if none has.
+  [[nodiscard]] virtual bool read_sources() noexcept = 0;
+  /// For the tap: the bytes of the sample that was read last, a Sample of the port's type.
+  [[nodiscard]] virtual std::span<std::byte> last_sample() noexcept = 0;
+  /// For the tap: counts a sample that it has put into last_sample(), and `missed` ones before it.
+  void count_given(std::uint64_t missed) noexcept {
+    missed_.store(this->missed() + missed, std::memory_order_relaxed);
+    count_read();
+  }
+
  protected:
   using Port::Port;
 
-  /// The bytes of the sample that was read last.
-  [[nodiscard]] virtual std::span<std::byte> last_sample() noexcept = 0;
   void count(port_detail::SourceBase& source, std::uint64_t sequence) noexcept {
     // A writer that has started again begins at 1. Then nothing is known about what was missed.
     if (source.last_sequence != 0 && sequence > source.last_sequence + 1) {
       missed_.store(missed() + (sequence - source.last_sequence - 1), std::memory_order_relaxed);
     }
     source.last_sequence = sequence;
-    read_.store(samples_read() + 1, std::memory_order_relaxed);
-    has_value_ = true;
+    count_read();
   }
-  [[nodiscard]] shm::Freshness without_new_sample() const noexcept {
+  [[nodiscard]] shm::Freshness freshness(bool is_new) const noexcept {
+    if (is_new) return shm::Freshness::new_data;
     return has_value_ ? shm::Freshness::old_data : shm::Freshness::none;
   }
 
@@ -263,7 +292,12 @@ class InPortBase : public Port {
 
   /// Takes the last sample and the counts of the old port, at a boundary of both. The types are equal.
   void take_over(InPortBase& old) noexcept;
+  void count_read() noexcept {
+    read_.store(samples_read() + 1, std::memory_order_relaxed);
+    has_value_ = true;
+  }
 
+  PortTap* tap_ = nullptr;
   bool has_value_ = false;
   std::atomic<std::uint64_t> missed_{0};
   std::atomic<std::uint64_t> read_{0};
@@ -429,12 +463,7 @@ class InPort final : public InPortBase {
   /// Takes the next sample of the first source that has one. A latest connection always has its newest one;
   /// circular and fifo connections give one after the other. Without a new sample the last one stays.
   [[nodiscard]] shm::Freshness read() noexcept {
-    for (port_detail::SourceBase* source : sources_.all()) {
-      if (!static_cast<port_detail::SourceOf<T>*>(source)->read(sample_)) continue;
-      count(*source, sample_.sequence);
-      return shm::Freshness::new_data;
-    }
-    return without_new_sample();
+    return freshness(tap() == nullptr ? read_sources() : tap()->read(*this));
   }
 
   /// The value that was read last; T{} before the first.
@@ -446,6 +475,17 @@ class InPort final : public InPortBase {
   /// How old it is.
   [[nodiscard]] Duration age(Time now) const noexcept { return within_reach(now) - stamp(); }
 
+  [[nodiscard]] bool read_sources() noexcept override {
+    for (port_detail::SourceBase* source : sources_.all()) {
+      if (!static_cast<port_detail::SourceOf<T>*>(source)->read(sample_)) continue;
+      count(*source, sample_.sequence);
+      return true;
+    }
+    return false;
+  }
+  [[nodiscard]] std::span<std::byte> last_sample() noexcept override {
+    return std::as_writable_bytes(std::span(&sample_, 1));
+  }
   [[nodiscard]] Result<std::unique_ptr<port_detail::SourceBase>> make_source(
       const SampleMemory& memory) const override {
     const auto kind = port_detail::kind_of(memory);
@@ -463,10 +503,6 @@ class InPort final : public InPortBase {
     if (!end) return takt::fail(end.error());
     return Result<std::unique_ptr<port_detail::SourceBase>>(
         std::make_unique<port_detail::SourceOf<T>>(std::move(*end)));
-  }
-
-  [[nodiscard]] std::span<std::byte> last_sample() noexcept override {
-    return std::as_writable_bytes(std::span(&sample_, 1));
   }
 
   Sample<T> sample_;
