@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -112,12 +111,13 @@ class BusExchange {
   template <class Message, class... Options>
   [[nodiscard]] static auto writer(const Message& message, Options... options) noexcept {
     return [&message, options...](can::Frame& frame) noexcept {
-      if constexpr (std::is_same_v<Message, can::Frame>) {
-        frame = message;
-        return true;
-      } else {
-        return encode_into(frame, message, options...).has_value();
-      }
+      return encode_into(frame, message, options...).has_value();
+    };
+  }
+  [[nodiscard]] static auto writer(const can::Frame& message) noexcept {
+    return [&message](can::Frame& frame) noexcept {
+      frame = message;
+      return true;
     };
   }
 

@@ -2,6 +2,8 @@
 // and can/hubo/duty.hpp.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "takt/can/hubo/frame.hpp"
@@ -109,7 +111,7 @@ struct CommandLengths {
   std::uint8_t sent = 0;
   std::uint8_t least = 0;
 };
-[[nodiscard]] constexpr CommandLengths lengths_of(CommandCode code) noexcept {
+[[nodiscard]] constexpr CommandLengths listed_lengths(CommandCode code) noexcept {
   switch (code) {
     case CommandCode::status:
       return {3, 2};  // the open drivers send a third byte without meaning
@@ -132,6 +134,16 @@ struct CommandLengths {
       return {2, 2};
   }
   return {};
+}
+/// As a table, because a hot path asks for each request.
+inline constexpr auto command_lengths = [] {
+  std::array<CommandLengths, 256> all{};
+  for (std::size_t code = 0; code < all.size(); ++code)
+    all[code] = listed_lengths(static_cast<CommandCode>(code));
+  return all;
+}();
+[[nodiscard]] constexpr CommandLengths lengths_of(CommandCode code) noexcept {
+  return command_lengths[static_cast<std::uint8_t>(code)];
 }
 
 }  // namespace detail

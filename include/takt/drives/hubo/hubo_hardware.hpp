@@ -25,7 +25,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -125,21 +124,26 @@ class HuboBusMaster {
   /// Takes in a frame that ended on the bus at `time`.
   [[nodiscard]] Heard hear(const can::Frame& frame, Time time) noexcept {
     using namespace can::hubo;
-    const auto board_at = [&frame](std::uint32_t base) noexcept -> std::optional<std::uint8_t> {
-      if (frame.extended || frame.id < base || frame.id > base + max_board) return std::nullopt;
+    // A frame's number above its base; an identifier below the base wraps to a large one.
+    const auto is_of = [&frame](std::uint32_t base) noexcept {
+      return !frame.extended && frame.id - base <= max_board;
+    };
+    const auto number_above = [&frame](std::uint32_t base) noexcept {
       return static_cast<std::uint8_t>(frame.id - base);
     };
-    if (const auto number = board_at(current_base)) return hear_parameters(*number, frame);
-    std::optional<Heard> heard;
-    if (const auto number = board_at(encoder_base)) {
-      visit(*number, [&](auto& board) noexcept {
+    Heard heard = Heard::unexpected;
+    if (is_of(encoder_base)) {
+      visit(number_above(encoder_base), [&](auto& board) noexcept {
         using Encoders = typename HuboKind<std::remove_reference_t<decltype(board)>::kind>::Encoders;
         heard = hear<Encoders>(board, frame, time);
       });
-    } else if (const auto status_of = board_at(status_base)) {
-      visit(*status_of, [&](auto& board) noexcept { heard = hear_status(board, frame, time); });
+    } else if (is_of(status_base)) {
+      visit(number_above(status_base),
+            [&](auto& board) noexcept { heard = hear_status(board, frame, time); });
+    } else if (is_of(current_base)) {
+      return hear_parameters(number_above(current_base), frame);
     }
-    return heard ? *heard : hear_sensor(frame, time);
+    return heard != Heard::unexpected ? heard : hear_sensor(frame, time);
   }
   /// Gives the joints what their drives said. Once per cycle, after the frames.
   void report(std::span<robot::JointFeedback> feedback) noexcept {
