@@ -127,16 +127,15 @@ SetupResult<std::vector<RecordedPort>> parse_ports(std::string_view json) {
   std::vector<RecordedPort> ports;
   const auto root = parse_root(json);
   if (!root) return tl::unexpected<SetupError>(root.error());
-  std::size_t bytes = 0;
   for (const Json& each : objects(*root, "ports")) {
-    const RecordedPort& port = ports.emplace_back(RecordedPort{text(each, "name"), text(each, "schema")});
-    const std::size_t size = size_of(port.sample_schema);
-    if (size == 0) return refuse("the schema of port " + port.name + " is invalid");
-    bytes += size;
+    RecordedPort port{text(each, "name"), text(each, "schema")};
+    if (size_of(port.sample_schema) == 0) return refuse("the schema of port " + port.name + " is invalid");
+    if (std::ranges::find(ports, port.name, &RecordedPort::name) != ports.end())
+      return refuse("port " + port.name + " is there twice");
+    if (ports.size() == record::max_topics)
+      return refuse(fmt::format("more than {} ports", record::max_topics));
+    ports.push_back(std::move(port));
   }
-  if (ports.size() > record::max_topics)
-    return refuse(fmt::format("{} ports, at most {} are possible", ports.size(), record::max_topics));
-  if (bytes > most_bytes) return refuse(fmt::format("samples of {} bytes, at most {}", bytes, most_bytes));
   return ports;
 }
 

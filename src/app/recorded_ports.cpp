@@ -35,8 +35,11 @@ component::InPortBase* find_in_port(robot::Manager& manager, std::string_view na
   return found == all.end() ? nullptr : *found;
 }
 
-PortReads::PortReads(robot::Manager& manager) : manager_(&manager) {
-  for (const component::InPortBase* const port : in_ports(manager)) {
+PortReads::PortReads(robot::Manager& manager) {
+  for (component::InPortBase* const port : in_ports(manager)) {
+    // A name may have dots, so two ports could have one full name. The second is left out.
+    if (std::ranges::find(ports_, port->full_name(), &RecordedPort::name) != ports_.end()) continue;
+    port->add_tap(taps_.emplace_back(*this, ports_.size(), port->last_sample().size()));
     ports_.push_back({port->full_name(), std::string(port->sample_schema())});
     schemas_.push_back(read_schema(ports_.back()));
   }
@@ -50,29 +53,18 @@ std::vector<record::Topic> PortReads::topics() const {
   return topics;
 }
 
-void PortReads::begin(record::Lane& lane, std::size_t first, const Time& now) {
-  if (lane_ != nullptr) return;
-  lane_ = &lane;
-  first_ = first;
-  now_ = &now;
-  for (std::size_t i = 0; i < ports_.size(); ++i) {
-    component::InPortBase* const port = find_in_port(*manager_, ports_[i].name);
-    if (port == nullptr) continue;  // it was unloaded
-    port->set_tap(&taps_.emplace_back(*this, i, port->last_sample().size(), port->tap()));
-  }
-}
-
 bool PortReads::Tap::read(component::InPortBase& port) noexcept {
-  if (!(inner_ != nullptr ? inner_->read(port) : port.read_sources())) {
+  if (!read_behind(port)) {
     ++head_.empty;
     return false;
   }
   ++head_.number;
+  head_.cycle = reads_->moment_->cycle;
   head_.missed = port.missed() - std::exchange(missed_, port.missed());
   const std::span<const std::byte> sample = port.last_sample();
   std::memcpy(message_.data(), &head_, sizeof head_);
   std::memcpy(message_.data() + sizeof head_, sample.data(), sample.size());
-  reads_->lane_->sample(reads_->first_ + port_, *reads_->now_, message_);
+  reads_->lane_->sample(reads_->first_ + port_, reads_->moment_->time, message_);
   head_.empty = 0;
   return true;
 }

@@ -33,10 +33,16 @@ struct RecordedPort {
 /// The beginning of a message in a recording. The sample follows.
 struct RecordedRead {
   std::uint64_t number = 0;  ///< of the port's samples, from 1
+  std::uint64_t cycle = 0;   ///< cycles whose devices were read before this
   std::uint64_t empty = 0;   ///< reads since the last sample, that found none
   std::uint64_t missed = 0;  ///< samples that were lost between the last one and this one
 
-  TAKT_FIELDS(RecordedRead, number, empty, missed)
+  TAKT_FIELDS(RecordedRead, number, cycle, empty, missed)
+};
+/// When a read happens.
+struct ReadMoment {
+  Time time{};              ///< of the cycle that began last
+  std::uint64_t cycle = 0;  ///< as in RecordedRead
 };
 /// The schema of the messages of a port; empty if that would be too long: then a message is its bytes.
 [[nodiscard]] std::string read_schema(const RecordedPort& port);
@@ -47,39 +53,41 @@ struct RecordedRead {
 /// Records the reads of ports. Real-time safe after construction.
 class PortReads {
  public:
-  /// For the ports of all controllers that are loaded. The manager must outlive this.
+  /// Taps the ports of all controllers that are loaded, at set-up. It must outlive the robot's cycles.
   explicit PortReads(robot::Manager& manager);
 
   [[nodiscard]] const std::vector<RecordedPort>& ports() const noexcept { return ports_; }
   /// The topics; their schemas live as long as this.
   [[nodiscard]] std::vector<record::Topic> topics() const;
-  /// Begins to record, by the loop's lane, before the first cycle; once. `first`: the index of the first
-  /// topic. `now`: the time of the present cycle. All must outlive the robot's cycles.
-  void begin(record::Lane& lane, std::size_t first, const Time& now);
+  /// Begins to record, by the loop's lane, before the first cycle. `first`: the index of the first topic.
+  /// `moment`: the present one. All must outlive the robot's cycles.
+  void record_to(record::Lane& lane, std::size_t first, const ReadMoment& moment) noexcept {
+    lane_ = &lane;
+    first_ = first;
+    moment_ = &moment;
+  }
 
  private:
   class Tap final : public component::PortTap {
    public:
-    Tap(PortReads& reads, std::size_t port, std::size_t bytes, component::PortTap* inner)
-        : reads_(&reads), inner_(inner), port_(port), message_(sizeof(RecordedRead) + bytes) {}
+    Tap(PortReads& reads, std::size_t port, std::size_t bytes)
+        : reads_(&reads), port_(port), message_(sizeof(RecordedRead) + bytes) {}
     [[nodiscard]] bool read(component::InPortBase& port) noexcept override;
 
    private:
     PortReads* reads_;
-    component::PortTap* inner_;  ///< of a replay; null: none
     std::size_t port_;
     RecordedRead head_;
     std::uint64_t missed_ = 0;  ///< by the port, up to the last sample
     std::vector<std::uint8_t> message_;
   };
 
-  robot::Manager* manager_;
   std::vector<RecordedPort> ports_;
   std::vector<std::string> schemas_;
   std::deque<Tap> taps_;
   record::Lane* lane_ = nullptr;
   std::size_t first_ = 0;
-  const Time* now_ = nullptr;
+  const ReadMoment* moment_ = nullptr;
 };
 
 }  // namespace takt::app

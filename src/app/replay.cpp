@@ -70,7 +70,11 @@ class ReplayedDrives final : public robot::Hardware {
     return list;
   }
 
+  /// Cycles that have read so far.
+  [[nodiscard]] const std::uint64_t& reads() const noexcept { return reads_; }
+
   void read(Time, std::span<robot::JointFeedback> feedback) noexcept override {
+    ++reads_;
     if (const RecordedCycle* cycle = run_->present()) {
       std::ranges::copy(cycle->readings, feedback.begin());
       give_further(*cycle);
@@ -142,17 +146,23 @@ class ReplayedDrives final : public robot::Hardware {
   RunReader* run_;
   const robot::RobotDescription* robot_;
   std::vector<std::unique_ptr<ReplayedDevice>> further_;
+  std::uint64_t reads_ = 0;
   ReplayResult* result_;
 };
 
 /// Answers the reads of an in-port as the recorded ones were.
 class ReplayedPort final : public component::PortTap {
  public:
-  ReplayedPort(RunReader& run, std::size_t port) : run_(&run), port_(port) {}
+  /// `cycle`: as in RecordedRead, the present one.
+  ReplayedPort(RunReader& run, std::size_t port, const std::uint64_t& cycle)
+      : run_(&run), port_(port), cycle_(&cycle) {}
 
   [[nodiscard]] bool read(component::InPortBase& port) noexcept override {
     const RecordedSample* const next = run_->sample(port_);
-    if (next == nullptr || empty_ < next->read.empty) {
+    // A controller that reads at other times gets no sample before its cycle, and none later than it can.
+    const bool is_due = next != nullptr && (next->read.cycle == *cycle_ ? empty_ >= next->read.empty
+                                                                        : next->read.cycle < *cycle_);
+    if (!is_due) {
       ++empty_;
       return false;
     }
@@ -166,13 +176,13 @@ class ReplayedPort final : public component::PortTap {
  private:
   RunReader* run_;
   std::size_t port_;
+  const std::uint64_t* cycle_;
   std::uint64_t empty_ = 0;  ///< reads since the last sample
 };
 
 /// Puts them between the ports of the robot's controllers and their sources.
-std::vector<std::unique_ptr<ReplayedPort>> replay_ports(RunReader& run, Robot& robot,
-                                                        std::span<const RecordedPort> ports) {
-  std::vector<std::unique_ptr<ReplayedPort>> taps;
+void replay_ports(RunReader& run, Robot& robot, std::span<const RecordedPort> ports,
+                  const std::uint64_t& cycle, std::vector<std::unique_ptr<ReplayedPort>>& taps) {
   for (std::size_t i = 0; i < ports.size(); ++i) {
     const RecordedPort& recorded = ports[i];
     component::InPortBase* const port = find_in_port(robot.manager(), recorded.name);
@@ -183,10 +193,9 @@ std::vector<std::unique_ptr<ReplayedPort>> replay_ports(RunReader& run, Robot& r
       run.leave_out(i, fmt::format("the in-port {} reads \"{}\", and the recording has \"{}\"", recorded.name,
                                    port->sample_schema(), recorded.sample_schema));
     } else {
-      port->set_tap(taps.emplace_back(std::make_unique<ReplayedPort>(run, i)).get());
+      port->add_tap(*taps.emplace_back(std::make_unique<ReplayedPort>(run, i, cycle)));
     }
   }
-  return taps;
 }
 
 /// Repeats requests to the controllers, each at the boundary at which it took effect.
@@ -405,9 +414,10 @@ SetupResult<ReplayResult> replay(record::Reader& recording, ReplayOptions option
   options.options.drain_in_cycle = true;
   options.options.port.reset();
   options.options.serve_at.clear();
+  std::vector<std::unique_ptr<ReplayedPort>> taps;  // before the robot, which reads by them
   auto robot = Robot::create(std::move(*options.robot), std::move(options.options));
   if (!robot) return tl::unexpected<SetupError>(std::move(robot.error()));
-  const auto taps = replay_ports(run, **robot, *ports);
+  replay_ports(run, **robot, *ports, devices.reads(), taps);
   ReplayInputs inputs(run, **robot, options, result);
   (*robot)->add_observer(inputs);
   if (auto ran = (*robot)->run(); !ran) return tl::unexpected<SetupError>(std::move(ran.error()));

@@ -220,7 +220,7 @@ struct Robot::Parts {
     };
     const std::size_t first_topic = add(run_topic::topics());
     static_cast<void>(add(device_tap->topics()));
-    first_read = add(port_reads->topics());
+    const std::size_t first_read = add(port_reads->topics());
     log_topic = add({record::log_topic()});
     std::size_t first_variable = 0;
     if (!options.recorded_variables.empty()) {
@@ -233,6 +233,7 @@ struct Robot::Parts {
     if (!created) return tl::unexpected<SetupError>(std::move(created.error()));
     recorder = std::move(*created);
     recorded->record_to(*recorder, first_topic, *device_tap);
+    port_reads->record_to(recorder->loop(), first_read, recorded->moment());
     observers.add(*recorded);
     if (variables) {
       variables->record_to(recorder->loop(), first_variable);
@@ -426,7 +427,6 @@ struct Robot::Parts {
   std::unique_ptr<record::Recorder> recorder;
   std::optional<DeviceTap> device_tap;
   std::optional<PortReads> port_reads;
-  std::size_t first_read = 0;  ///< topic
   std::optional<RunRecorder> recorded;
   std::shared_ptr<VariableTap> variables;
   std::optional<LoopRecorder> loop_recorder;
@@ -487,8 +487,6 @@ SetupResult<void> Robot::run(const std::function<void(const rt::ThreadSetup&)>& 
   if (!setup) return tl::unexpected<SetupError>(setup.error());
   if (on_set_up) on_set_up(*setup);
   parts_->has_run = true;
-  if (parts_->recorder)
-    parts_->port_reads->begin(parts_->recorder->loop(), parts_->first_read, parts_->recorded->now());
   if (auto ran = parts_->loop->run(); !ran) return fail(ran.error(), "the loop's period is not positive");
   return {};
 }

@@ -57,8 +57,9 @@ class RunReader {
   [[nodiscard]] const RecordedCycle* present() const noexcept { return cycle_ ? &*cycle_ : nullptr; }
   /// The next record of a request; std::nullopt at the end of the recording.
   [[nodiscard]] std::optional<std::vector<std::uint8_t>> request();
-  /// The next sample of an in-port, by its index; null if there is none up to the present cycle.
-  [[nodiscard]] const RecordedSample* sample(std::size_t port) const noexcept;
+  /// The next sample of an in-port, by its index; null if none follows up to the present cycle. A lost one
+  /// ends the recording.
+  [[nodiscard]] const RecordedSample* sample(std::size_t port);
   /// The robot cannot take the samples of this port. Refuses the recording, once it has one.
   void leave_out(std::size_t port, std::string why);
   /// Goes on with the sample after that one.
@@ -98,7 +99,7 @@ class RunReader {
     std::string schema;  ///< of a message; empty: it is its bytes
     std::optional<record::MessageForm> form{};
     std::deque<RecordedSample> samples{};
-    std::uint64_t last = 0;     ///< number of the one that was read last
+    std::uint64_t given = 0;    ///< samples that were taken
     std::string why_not_given;  ///< empty: it is
   };
 
@@ -138,6 +139,7 @@ class RunReader {
   std::deque<RecordedChange> changes_;
   RecordedControllerRequest last_change_;
   std::size_t request_bytes_ = 0;  ///< of requests_, changes_ and samples
+  std::size_t most_bytes_;         ///< of them
   std::uint64_t number_ = 0;       ///< of the next cycle
   Time first_{};                   ///< due time of the first cycle
   Time last_{};                    ///< of the one before the next

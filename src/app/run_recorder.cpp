@@ -60,22 +60,23 @@ std::vector<record::Topic> topics() {
 }  // namespace run_topic
 
 void RunRecorder::on_inputs(const motion::LoopInputs& inputs) noexcept {
-  const RecordedInputs all{now_,
+  const RecordedInputs all{moment_.time,
                            inputs.cycle,
-                           devices_->record_readings(*lane_, first_ + run_topic::count, now_),
+                           devices_->record_readings(*lane_, first_ + run_topic::count, moment_.time),
                            inputs.requests,
                            inputs.shut_down ? std::uint8_t{1} : std::uint8_t{0},
                            inputs.reset ? std::uint8_t{1} : std::uint8_t{0}};
-  lane_->sample(first_ + run_topic::inputs, now_, {reinterpret_cast<const std::uint8_t*>(&all), sizeof(all)});
+  lane_->sample(first_ + run_topic::inputs, moment_.time,
+                {reinterpret_cast<const std::uint8_t*>(&all), sizeof(all)});
   cycle_ = inputs.cycle;
   is_in_cycle_ = true;
 }
 
 void RunRecorder::ran(const component::CallNote& note) noexcept {
   if (is_down_ || (note.kind != run_topic::controllers && note.kind != run_topic::parameters)) return;
-  const RecordedControllerRequest all{now_, cycle_, ++changes_,
+  const RecordedControllerRequest all{moment_.time, cycle_, ++changes_,
                                       is_in_cycle_ ? std::uint8_t{0} : std::uint8_t{1}};
-  lane_->sample(first_ + note.kind, now_, {reinterpret_cast<const std::uint8_t*>(&all), sizeof(all)},
+  lane_->sample(first_ + note.kind, moment_.time, {reinterpret_cast<const std::uint8_t*>(&all), sizeof(all)},
                 note.text);
 }
 

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "app/recorded_devices.hpp"
+#include "app/recorded_ports.hpp"
 #include "takt/component/boundary_calls.hpp"
 #include "takt/core/fields.hpp"
 #include "takt/motion/loop.hpp"
@@ -95,7 +96,7 @@ inline constexpr std::size_t count = std::size(names);
 class RunRecorder final : public robot::Hardware, public motion::LoopObserver {
  public:
   /// Reads and writes through `hardware`, which must outlive this. `now`: before the first cycle.
-  RunRecorder(robot::Hardware& hardware, Time now) : hardware_(&hardware), now_(now) {}
+  RunRecorder(robot::Hardware& hardware, Time now) : hardware_(&hardware), moment_{now} {}
 
   /// Call it before the first cycle. `first_topic`: the index of run_topic::read; the topics of `devices`
   /// follow those of the run. All must outlive this.
@@ -108,7 +109,7 @@ class RunRecorder final : public robot::Hardware, public motion::LoopObserver {
 
   void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override {
     hardware_->read(now, feedback);
-    now_ = now;
+    moment_ = {now, moment_.cycle + 1};
     lane_->samples<RecordedFeedback>(first_ + run_topic::read, now, feedback.size(),
                                      [&](std::size_t i) noexcept { return recorded(feedback[i]); });
   }
@@ -125,8 +126,8 @@ class RunRecorder final : public robot::Hardware, public motion::LoopObserver {
   void ask_identity() noexcept override { hardware_->ask_identity(); }
   [[nodiscard]] std::string identity(std::size_t joint) const override { return hardware_->identity(joint); }
 
-  /// The time of the cycle that began last.
-  [[nodiscard]] const Time& now() const noexcept { return now_; }
+  /// The cycle that began last.
+  [[nodiscard]] const ReadMoment& moment() const noexcept { return moment_; }
 
   void before_cycle(Time) noexcept override {}
   void on_inputs(const motion::LoopInputs& inputs) noexcept override;
@@ -144,7 +145,7 @@ class RunRecorder final : public robot::Hardware, public motion::LoopObserver {
   record::Lane* server_ = nullptr;
   const DeviceTap* devices_ = nullptr;
   std::size_t first_ = 0;
-  Time now_;
+  ReadMoment moment_;
   std::uint64_t cycle_ = 0;   ///< the present one, or the next one
   bool is_in_cycle_ = false;  ///< its controllers are next
   bool is_down_ = false;      ///< there is no next one

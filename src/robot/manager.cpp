@@ -9,6 +9,7 @@
 
 #include "robot/manager_parts.hpp"
 #include "takt/component/error.hpp"
+#include "takt/component/port.hpp"
 
 namespace takt::robot {
 namespace {
@@ -371,6 +372,9 @@ SetupResult<std::shared_ptr<Controller>> Manager::unload(std::string_view name) 
     return {};
   });
   if (!status) return fail(status.error(), std::string(name) + " is active or to be; stop it first");
+  for (component::Port* const port : controller->ports()) {
+    if (auto* const in = dynamic_cast<component::InPortBase*>(port)) in->remove_taps();
+  }
   forget(*entry);
   return controller;
 }

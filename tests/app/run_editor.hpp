@@ -125,10 +125,17 @@ class RunEditor {
     }
   }
   void copy_further(std::size_t topic, const record::SampleRecord& record) {
-    const record::MessageForm form(topics_[topic].second, record.type);
+    const std::string_view schema = topics_[topic].second;
     record::CdrReader reader(record.message);
-    std::vector<std::uint8_t> value(form.size());
-    REQUIRE(form.read(reader, std::span(value)));
+    std::vector<std::uint8_t> value;
+    if (schema.empty()) {
+      const auto bytes = reader.array(reader.length(1), 1);
+      value.assign(bytes.begin(), bytes.end());
+    } else {
+      const record::MessageForm form(schema, record.type);
+      value.resize(form.size());
+      REQUIRE(form.read(reader, std::span(value)));
+    }
     if (!edit_.further || edit_.further(record.topic, record.time, value))
       to_->loop().sample(topic, record.time, value);
   }

@@ -11,10 +11,14 @@
 // hint after that.
 //
 // A recording of takt run, or of app::Robot, has all that is needed, from its first cycle on. It has no state
-// of the manager and the controllers in between: nothing behind a gap can be replayed. What other components
-// write into in-ports of the first controllers is there as the controllers read it, so no such component is
-// needed. It lacks the reads of controllers that were loaded later, and processes that command joints through
-// shared memory. It also lacks calls to robot::Manager and ParameterSet that do not come by
+// of the manager and the controllers in between: nothing behind a gap can be replayed.
+//
+// What controllers read from their in-ports is there, so a replay needs no other component. That holds for
+// the controllers with which the robot began. A controller that reads at other times gets each sample in its
+// cycle or later.
+//
+// The recording lacks calls of services, refusals of a slow fifo reader, and processes that command joints
+// through shared memory. It also lacks calls to robot::Manager and ParameterSet that do not come by
 // Robot::controllers(). A run with these differs from its replay. Component budgets are not enforced.
 //
 // Not real-time safe.

@@ -26,7 +26,7 @@
 // 0 for any free one; without it, there is none. Its controllers are components of the system for connections
 // within the process: {"from": "planner.velocities", "to": "arm/speed.setpoints"}. The robot's own commands
 // (takt ctl) switch them. The robot's recording has what they read from their ports, so takt replay needs no
-// other component.
+// other component. It lacks calls of services.
 //
 // A component of the type "Recording" stands for one that was recorded:
 //   {"name": "motor", "type": "Recording", "context": "control", "file": "io.mcap"}

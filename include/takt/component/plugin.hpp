@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "takt/component/component.hpp"
+#include "takt/component/port.hpp"
 #include "takt/version.hpp"
 
 #define TAKT_PLUGIN_TEXT_OF(number) #number
@@ -67,6 +68,10 @@ inline constexpr std::string_view library_abi = "libc++";
   abi += 8 * sizeof(void*);
   abi += " bits, component ";
   abi += sizeof(Component);
+  abi += ", ports ";
+  abi += sizeof(InPortBase);
+  abi += " ";
+  abi += sizeof(OutPortBase);
   return abi;
 }
 

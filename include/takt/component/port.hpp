@@ -241,6 +241,12 @@ class PortTap {
 
  protected:
   PortTap() = default;
+  /// Reads by the tap behind this one, or from the sources.
+  [[nodiscard]] bool read_behind(InPortBase& port) noexcept;
+
+ private:
+  friend class InPortBase;
+  PortTap* behind_ = nullptr;
 };
 
 /// An in-port of any type.
@@ -255,10 +261,11 @@ class InPortBase : public Port {
   [[nodiscard]] virtual Result<std::unique_ptr<port_detail::SourceBase>> make_source(
       const SampleMemory& memory) const = 0;
 
-  /// Lets a tap answer the reads; null: none. It must outlive them. Set-up only: nobody reads meanwhile.
-  void set_tap(PortTap* tap) noexcept { tap_ = tap; }
-  /// The tap; null: none.
-  [[nodiscard]] PortTap* tap() const noexcept { return tap_; }
+  /// Lets a tap answer the reads. A second one stands behind the first, which sees what it answers. They must
+  /// outlive the reads. Set-up only: no thread may read meanwhile.
+  void add_tap(PortTap& tap) noexcept { (tap_ == nullptr ? tap_ : tap_->behind_) = &tap; }
+  /// Takes all taps away. No thread may read meanwhile.
+  void remove_taps() noexcept { tap_ = nullptr; }
   /// For the tap: takes the next sample of the first source that has one. Returns false if none has.
   [[nodiscard]] virtual bool read_sources() noexcept = 0;
   /// For the tap: the bytes of the sample that was read last, a Sample of the port's type.
@@ -285,6 +292,9 @@ class InPortBase : public Port {
     return has_value_ ? shm::Freshness::old_data : shm::Freshness::none;
   }
 
+  /// The first tap; null: none.
+  [[nodiscard]] PortTap* tap() const noexcept { return tap_; }
+
   port_detail::EndList<port_detail::SourceBase> sources_;
 
  private:
@@ -302,6 +312,10 @@ class InPortBase : public Port {
   std::atomic<std::uint64_t> missed_{0};
   std::atomic<std::uint64_t> read_{0};
 };
+
+inline bool PortTap::read_behind(InPortBase& port) noexcept {
+  return behind_ != nullptr ? behind_->read(port) : port.read_sources();
+}
 
 namespace port_detail {
 
