@@ -156,24 +156,27 @@ TEST_CASE("going through is never slower than stopping, however unlike the segme
 }
 
 TEST_CASE("hundreds of segments take hardly longer than their parts from rest to rest, one after the other") {
-  auto random = test::generator(84);
   constexpr std::size_t parts = 20;
   constexpr std::size_t segments = 10;
-  for (const Through mode : ways) {
-    Problem<double> whole(random, 1, 2);
-    double sum = 0;
-    for (std::size_t part = 0; part < parts;) {
-      Problem<double> alone(random, segments + 1, whole.joints);
-      const auto timed = through_within(alone.waypoints(), mode, whole.limits).value();
-      if (timed.mode != mode) continue;  // it stops at its waypoints: the whole cannot, at these alone
-      ++part;
-      sum += timed.trajectory.duration();
-      for (std::size_t i = 0; i < segments * whole.joints; ++i)
-        whole.positions.push_back(whole.positions[whole.positions.size() - whole.joints] +
-                                  alone.positions[i + whole.joints] - alone.positions[i]);
+  // The second is one of which the search once gave its last motion, and had found a better one before.
+  for (auto random : {test::generator(84), std::mt19937_64(3552578362 * 0x9e3779b97f4a7c15u + 84)}) {
+    for (const Through mode : ways) {
+      Problem<double> whole(random, 1, 2);
+      double sum = 0;
+      for (std::size_t part = 0; part < parts;) {
+        Problem<double> alone(random, segments + 1, whole.joints);
+        const auto timed = through_within(alone.waypoints(), mode, whole.limits).value();
+        if (timed.mode != mode) continue;  // it stops at its waypoints: the whole cannot, at these alone
+        ++part;
+        sum += timed.trajectory.duration();
+        for (std::size_t i = 0; i < segments * whole.joints; ++i)
+          whole.positions.push_back(whole.positions[whole.positions.size() - whole.joints] +
+                                    alone.positions[i + whole.joints] - alone.positions[i]);
+      }
+      CAPTURE(static_cast<int>(mode));
+      const auto all = through_within(whole.waypoints(), mode, whole.limits).value();
+      CHECK(all.trajectory.duration() <= 1.03 * sum);
     }
-    CAPTURE(static_cast<int>(mode));
-    CHECK(through_within(whole.waypoints(), mode, whole.limits).value().trajectory.duration() <= 1.03 * sum);
   }
 }
 
@@ -326,7 +329,7 @@ TEST_CASE("a search ends after so many trajectories, however many segments there
         detail::DurationSearch<double> search(problem.waypoints(), mode, problem.limits);
         REQUIRE(search.run());
         CHECK(search.evaluations() <= search.evaluation_bound());
-        CHECK(search.evaluation_bound() == 534);  // as the header says
+        CHECK(search.evaluation_bound() == 635);  // as the header says
       }
     }
   }

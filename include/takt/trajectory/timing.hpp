@@ -90,10 +90,10 @@ class DurationSearch {
   }
 
   /// The number of trajectories that were made and evaluated, and its bound. A round that has started may
-  /// exceed the bound by up to four.
+  /// exceed its own bound by up to four, and the relief its own by one.
   [[nodiscard]] std::size_t evaluations() const noexcept { return evaluations_; }
   [[nodiscard]] static constexpr std::size_t evaluation_bound() noexcept {
-    return most_evaluations + 4 + last_evaluations;
+    return most_evaluations + 4 + last_evaluations + most_evaluations / relief_share + 1;
   }
 
  private:
@@ -104,6 +104,10 @@ class DurationSearch {
   static constexpr std::size_t most_evaluations = 500;
   /// The bound on the final evaluations, which even out the durations of many segments.
   static constexpr std::size_t last_evaluations = 30;
+  /// The part of the evaluations that may follow, to relieve the neediest segments.
+  static constexpr std::size_t relief_share = 5;
+  /// Rounds without a gain after which the steps get smaller: each has its own borders of blocks.
+  static constexpr int most_stalled = 2;
   /// The first and the last change of one duration (logarithm of the factor).
   static constexpr Scalar first_step = Scalar(0.3);
   static constexpr Scalar last_step = Scalar(0.01);
@@ -298,23 +302,62 @@ class DurationSearch {
       around(k, most, [&](Scalar need) { logarithms += std::log(need); });
       durations[k] *= std::exp(logarithms / (2 * reach + 1));
     }
-    Candidate even = evaluate(std::move(durations), mode_);
-    const bool better = even.motion && even.total() < now_.total() * (1 - least_gain);
-    if (better) now_ = std::move(even);
+    return take_if_better(evaluate(std::move(durations), mode_));
+  }
+
+  /// Lengthens, else shortens, single segments around the one with the largest need, while that shortens the
+  /// whole. Few segments decide about it: blocks were improved, each by its own largest need.
+  void relieve() {
+    const std::size_t most = evaluations_ + most_ / relief_share;
+    for (Scalar step = first_step / 2; evaluations_ < most && step > last_step / 2;) {
+      const std::size_t first = std::max(now_.neediest(0, segments_), reach) - reach;
+      bool better = false;
+      for (std::size_t k = first; k <= first + 2 * reach && k < segments_ && evaluations_ < most && !better;
+           ++k) {
+        for (const Scalar factor : {std::exp(step), std::exp(-step)}) {
+          std::vector<Scalar> durations = now_.durations;
+          durations[k] *= factor;
+          better = take_if_better(evaluate(std::move(durations), mode_));
+          if (better) break;
+        }
+      }
+      if (!better) step /= 2;
+    }
+  }
+  bool take_if_better(Candidate candidate) {
+    const bool better = candidate.motion && candidate.total() < now_.total() * (1 - least_gain);
+    if (better) now_ = std::move(candidate);
     return better;
   }
 
   void improve() {
     most_ = std::clamp(work / (segments_ * waypoints_.joints), fewest_evaluations, most_evaluations);
+    // The rounds shorten the blocks. The whole may get longer by that, so the best one is kept.
+    Candidate best = now_;
+    const auto keep_best = [&] {
+      if (now_.total() < best.total()) best = now_;
+    };
+    Scalar least = std::numeric_limits<Scalar>::infinity();
+    int stalled = 0;
     for (Scalar step = first_step; evaluations_ < most_ && step > last_step;) {
       cut_blocks();
-      if (blocks_.size() > 1) even_out();
+      if (blocks_.size() > 1 && even_out()) keep_best();
       const Scalar before = time_of_blocks(now_);
       level(step);
       if (time_of_blocks(now_) > before * (1 - great_gain)) vary(step);
-      if (time_of_blocks(now_) > before * (1 - least_gain)) step /= 2;
+      keep_best();
+      const Scalar after = time_of_blocks(now_);
+      stalled = after < least * (1 - least_gain) ? 0 : stalled + 1;
+      least = std::min(least, after);
+      if (after > before * (1 - least_gain) || stalled == most_stalled) {
+        step /= 2;
+        stalled = 0;
+      }
     }
     for (std::size_t i = 0; i < last_evaluations && blocks_.size() > 1 && even_out(); ++i) continue;
+    keep_best();
+    now_ = std::move(best);
+    if (blocks_.size() > 1) relieve();
   }
 
   BasicWaypoints<Scalar> waypoints_;
@@ -343,7 +386,7 @@ class DurationSearch {
 ///   joint that has a limit. The motion is outside domain.hpp.
 ///
 /// For set-up only: allocates. It usually takes milliseconds, for 100 000 waypoints some seconds, and makes
-/// at most 534 trajectories.
+/// at most 635 trajectories.
 ///
 /// `stop` gives the shortest possible motion. The other modes use a local search. Over up to nine segments
 /// its result was on average as short as that of brute force. The worst of 3 000 cases was 8 % longer with
