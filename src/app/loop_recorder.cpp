@@ -94,15 +94,14 @@ void LoopRecorder::after_cycle(const motion::Snapshot& snapshot) noexcept {
   lane_->cycle(cycle, [this, &snapshot](std::size_t i) noexcept {
     const motion::JointSnapshot& joint = snapshot.joints[i];
     const bool is_heard = joint.drive != DriveState::unknown && joint.drive != DriveState::no_bus;
-    heard_[i].position = heard_[i].position || is_heard;
-    heard_[i].effort = heard_[i].effort || joint.measured_effort != 0;
+    heard_[i] = heard_[i] || is_heard;
     return record::JointSample{joint.command,
                                joint.reference.position,
                                joint.reference.velocity,
-                               heard_[i].position ? joint.measured_position : no_number,
-                               heard_[i].position ? joint.measured_velocity : no_number,
+                               heard_[i] ? joint.measured_position : no_number,
+                               heard_[i] ? joint.measured_velocity : no_number,
                                joint.goal,
-                               heard_[i].effort ? joint.measured_effort : no_number};
+                               joint.measured_effort};
   });
   if (snapshot.loop.cycles % cycles_between_bus_records_ == 0) record_buses(snapshot.time);
   if (snapshot.loop.cycles % cycles_between_bus_records_ == 0 || snapshot.state == motion::RobotState::down) {

@@ -16,8 +16,7 @@ namespace takt::app {
 [[nodiscard]] record::Metadata describe_recording(const robot::RobotDescription& robot, std::string created);
 
 /// Records every cycle and event of a loop, and the load of the buses ten times a second. The position
-/// and velocity of a drive are NaN before its first answer. Its effort is NaN before one that is not 0.
-/// Real-time safe after construction.
+/// and velocity of a drive are NaN before its first answer. Real-time safe after construction.
 class LoopRecorder final : public motion::LoopObserver {
  public:
   /// The lane and the devices must outlive the recorder. Without devices, no load of buses is recorded.
@@ -37,12 +36,7 @@ class LoopRecorder final : public motion::LoopObserver {
   Time last_record_{};
   std::vector<robot::BusTraffic> before_;
   std::vector<record::BusSample> samples_;
-  /// What each drive has told so far.
-  struct Heard {
-    bool position = false;
-    bool effort = false;
-  };
-  std::vector<Heard> heard_;
+  std::vector<bool> heard_;  ///< whether a drive has told its position
 };
 
 }  // namespace takt::app

@@ -23,7 +23,8 @@ bool is_near(Time time) {
 }
 
 bool is_valid_reading(const RecordedFeedback& feedback) {
-  return feedback.heard >> 1U <= static_cast<std::uint8_t>(robot::HomeState::at_home) &&
+  return feedback.heard < 16 &&
+         (feedback.heard >> 1U & 3U) <= static_cast<std::uint8_t>(robot::HomeState::at_home) &&
          feedback.drive <= static_cast<std::uint8_t>(DriveState::no_bus) &&
          feedback.mode <= static_cast<std::uint8_t>(CommandMode::effort) && is_near(feedback.stamp);
 }

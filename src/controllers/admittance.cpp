@@ -133,7 +133,8 @@ Status AdmittanceController::on_activate(const component::CycleTime& /*cycle*/) 
   }
   for (Axis& axis : axes_) {
     const robot::JointFeedback& feedback = axis.joint->feedback();
-    if (!feedback.heard) return takt::fail(Errc::no_measurement);
+    const bool is_measured = feedback.heard && (feedback.has_effort || !forces_.empty());
+    if (!is_measured) return takt::fail(Errc::no_measurement);
     axis.motion = {feedback.position, 0, 0};
     axis.reference = feedback.position;
     axis.bias = 0;

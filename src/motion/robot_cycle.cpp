@@ -1,5 +1,7 @@
 #include "takt/motion/robot_cycle.hpp"
 
+#include <limits>
+
 namespace takt::motion {
 
 Errc reason_of(robot::FaultReason reason) noexcept {
@@ -92,7 +94,8 @@ void RobotCycle::describe(Snapshot& snapshot) const noexcept {
     row.command = row.reference.position;
     row.measured_position = joint.feedback().position;
     row.measured_velocity = joint.feedback().velocity;
-    row.measured_effort = joint.feedback().effort;
+    row.measured_effort =
+        joint.feedback().has_effort ? joint.feedback().effort : std::numeric_limits<double>::quiet_NaN();
     row.drive = joint.feedback().drive;
     row.fault = joint.feedback().fault;
     row.feedback_age = joint.feedback().heard ? to_seconds(snapshot.time - joint.feedback().stamp) : -1;

@@ -51,6 +51,7 @@ void TransmissionHardware::read(Time now, std::span<JointFeedback> feedback) noe
     JointFeedback& first = feedback[pair.first];
     JointFeedback& second = feedback[pair.second];
     first.heard = second.heard = first.heard && second.heard;
+    first.has_effort = second.has_effort = first.has_effort && second.has_effort;
     first.stamp = second.stamp = std::min(first.stamp, second.stamp);
     if (first.home == HomeState::due || second.home == HomeState::due)
       first.home = second.home = HomeState::due;

@@ -1,10 +1,12 @@
 // Tests the recording of app::Robot: it replaces an existing file only on request. A robot that never ran
-// leaves no recording behind.
+// leaves no recording behind. It has the efforts of the drives that report one.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <variant>
 
 #include "app/robot_client.hpp"
 #include "takt/app/error.hpp"
@@ -94,4 +96,34 @@ TEST_CASE("a port that another server has is refused, and no recording is left b
   CHECK(totals->accepted == 0);
   CHECK(totals->rejected == 0);
   CHECK(totals->errors == 0);
+}
+
+TEST_CASE("an effort of exactly 0 is recorded, and none of a drive that reports none") {
+  const ScratchFolder folder;
+  VirtualClock clock;
+  RobotOptions options;
+  options.clock = &clock;
+  options.recording = folder.file("run.mcap");
+  options.drain_in_cycle = true;
+  auto description = two_joints();
+  description.buses[1].protocol = drives::find("hubo");
+  const auto robot = made(description, options);
+  Client client(*robot, end_when_ready);
+  REQUIRE(robot->run().has_value());
+  REQUIRE(robot->finish().has_value());
+
+  auto file = record::Reader::open(options.recording);
+  REQUIRE(file.has_value());
+  int zeros = 0;
+  int heard = 0;
+  for (auto record = file->next(); record && *record != nullptr; record = file->next()) {
+    const auto* cycle = std::get_if<record::CycleRecord>(*record);
+    if (cycle == nullptr || std::isnan(cycle->joints[0].measured_position)) continue;
+    CHECK(std::isfinite(cycle->joints[0].measured_effort));
+    zeros += cycle->joints[0].measured_effort == 0 ? 1 : 0;
+    heard += std::isfinite(cycle->joints[1].measured_position) ? 1 : 0;
+    CHECK(std::isnan(cycle->joints[1].measured_effort));
+  }
+  CHECK(zeros > 0);
+  CHECK(heard > 0);
 }

@@ -239,6 +239,18 @@ TEST_CASE("the motion can go into the inputs of another controller") {
   CHECK(rig.drives.commands[0].position == Approx(0.2).epsilon(1e-3));
 }
 
+TEST_CASE("without forces, a joint whose drive reports no effort is refused at the start") {
+  ControllerRig rig(rig_robot({"a"}));
+  rig.drives.feedback[0].has_effort = false;
+  auto soft = std::make_shared<AdmittanceController>("soft");
+  REQUIRE(rig.load(soft, {{"joints", "a"}}) == "");
+  rig.make_ready();
+  CHECK(rig.change({"soft"}).find("reports no effort") != std::string::npos);
+  rig.drives.feedback[0].has_effort = true;
+  rig.run(1);
+  CHECK(rig.change({"soft"}) == "");
+}
+
 TEST_CASE("laws that are not physical or not stable at the period are refused") {
   ControllerRig rig(rig_robot({"a", "b"}));
   const auto load = [&](std::vector<component::Assignment> parameters, robot::ControllerConfig config = {}) {

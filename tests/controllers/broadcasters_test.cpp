@@ -112,6 +112,15 @@ TEST_CASE("joint states are published in the order of the list, each divisor-th 
   CHECK(rig.receive());
 }
 
+TEST_CASE("the effort of a drive that reports none is NaN") {
+  StatesRig rig(&JointStateBroadcaster::states, {{"joints", "a, b"}});
+  rig.drives.feedback[1].has_effort = false;
+  rig.run(5);
+  REQUIRE(rig.receive());
+  CHECK(rig.sample().efforts[0] == 0);
+  CHECK(std::isnan(rig.sample().efforts[1]));
+}
+
 TEST_CASE("without a list, all joints are published") {
   StatesRig rig(&JointStateBroadcaster::states, {});
   rig.run(1);

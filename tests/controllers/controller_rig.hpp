@@ -40,7 +40,7 @@ inline robot::RobotDescription rig_robot(const std::vector<std::string>& joints)
 /// Joints as rigid inertias. A position or velocity is obeyed at once, an effort accelerates.
 struct InertiaDrives final : robot::Hardware {
   explicit InertiaDrives(std::size_t joints) : feedback(joints), commands(joints) {
-    for (robot::JointFeedback& joint : feedback) joint.heard = true;
+    for (robot::JointFeedback& joint : feedback) joint.heard = joint.has_effort = true;
   }
   void read(Time now, std::span<robot::JointFeedback> joints) noexcept override {
     for (std::size_t i = 0; i < feedback.size(); ++i) advance(feedback[i], commands[i], now);

@@ -96,7 +96,7 @@ class AdmittanceController final : public robot::Controller {
   /// claim_joint(), claim(), state() and input().
   [[nodiscard]] SetupResult<void> on_configure(robot::Resources& resources) override;
   [[nodiscard]] SetupResult<void> on_check() override;
-  /// Errors: no_measurement, not_finite (a force).
+  /// Errors: no_measurement (of a position or, without forces, of an effort), not_finite (a force).
   [[nodiscard]] Status on_activate(const component::CycleTime& cycle) noexcept override;
   /// Errors: not_finite (a force).
   [[nodiscard]] Status on_execute(const component::CycleTime& cycle) noexcept override;

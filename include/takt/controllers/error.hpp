@@ -52,7 +52,7 @@ enum class Errc : std::uint16_t {
     case Errc::beyond_limits:
       return "the motion would leave the limits of the joint";
     case Errc::no_measurement:
-      return "a joint has not reported its position yet";
+      return "a joint has not reported its position yet, or reports no effort though it is needed";
     case Errc::bad_record:
       return "the record has too few samples, lengths that differ, or no excitation";
     case Errc::bad_sweep:

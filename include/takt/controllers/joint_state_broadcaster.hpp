@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +26,7 @@ struct JointStates {
   std::uint64_t count = 0;                       ///< the number of joints
   std::array<double, max_joints> positions{};    ///< rad or m
   std::array<double, max_joints> velocities{};   ///< rad/s or m/s
-  std::array<double, max_joints> efforts{};      ///< N m or N
+  std::array<double, max_joints> efforts{};      ///< N m or N; NaN if the drive does not report it
   std::array<std::uint8_t, max_joints> heard{};  ///< 1: the joint has reported a position since the start
 
   TAKT_FIELDS(JointStates, count, positions, velocities, efforts, heard)
@@ -67,7 +68,7 @@ class JointStateBroadcaster final : public robot::Controller {
       const robot::JointFeedback& feedback = sources_[i]->feedback();
       sample_.positions[i] = feedback.position;
       sample_.velocities[i] = feedback.velocity;
-      sample_.efforts[i] = feedback.effort;
+      sample_.efforts[i] = feedback.has_effort ? feedback.effort : std::numeric_limits<double>::quiet_NaN();
       sample_.heard[i] = feedback.heard ? 1 : 0;
     }
     states.write(sample_, cycle.time);

@@ -25,7 +25,7 @@ struct JointSnapshot {
   MotionState reference;         ///< as sent to the drive
   double measured_position = 0;  ///< rad, or m
   double measured_velocity = 0;  ///< rad/s, or m/s
-  double measured_effort = 0;    ///< N m or N; 0 if the drive does not report it
+  double measured_effort = 0;    ///< N m or N; NaN if the drive does not report it
   GoalId goal = 0;               ///< the goal that owns the joint; 0 = none
   double goal_time = 0;          ///< s on that goal's path, if it is a trajectory
   double speed = 1;              ///< of the motion along that path; 1 = as planned

@@ -30,8 +30,9 @@ struct JointFeedback {
   DriveState drive = DriveState::unknown;
   CommandMode mode = CommandMode::position;  ///< the mode that the drive is in
   std::uint32_t fault = 0;                   ///< the protocol's own fault bits, 0 = none
-  double effort = 0;                         ///< N m or N; 0 if the drive does not report it
+  double effort = 0;                         ///< N m or N; 0 without has_effort
   HomeState home = HomeState::none;
+  bool has_effort = false;  ///< the drive reports its effort
 };
 
 /// Counters of a hardware since it was created.

@@ -133,6 +133,7 @@ class Master {
     feedback.position = sign_ * position();
     feedback.velocity = sign_ * velocity_;
     feedback.effort = sign_ * torque_;
+    feedback.has_effort = true;
     feedback.stamp = time_;
     feedback.heard = true;
   }

@@ -71,7 +71,8 @@ class OdriveMaster {
     if (!measured_) return;
     feedback.position = setup_.scale.joint(position_);
     feedback.velocity = setup_.scale.joint(velocity_);
-    feedback.effort = setup_.scale.effort(torque_);
+    feedback.effort = setup_.scale.effort(torque_.value_or(0));
+    feedback.has_effort = torque_.has_value();
     feedback.stamp = time_;
     feedback.heard = true;
   }
@@ -434,7 +435,7 @@ class OdriveMaster {
   // The drive's reports, in turns, turns/s and N m of the motor.
   double position_ = 0;
   double velocity_ = 0;
-  double torque_ = 0;
+  std::optional<double> torque_{};  ///< none before its first message
   Time time_{};
   std::uint32_t errors_ = 0;
   std::uint32_t disarm_reason_ = 0;  ///< since power was lost

@@ -155,6 +155,7 @@ class Cia402Master {
     feedback.position = control_.feedback().position / counts_per_radian_;
     feedback.velocity = velocity_;
     feedback.effort = measured_.torque / per_mille * rated_effort_;
+    feedback.has_effort = has_second_pdo();
     feedback.mode = mode_of(control_.feedback().mode);
     feedback.stamp = stamp_;
     feedback.heard = true;

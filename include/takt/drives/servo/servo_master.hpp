@@ -65,6 +65,7 @@ class ServoMaster {
     feedback.position = sign_ * reply_.position;
     feedback.velocity = sign_ * reply_.velocity;
     feedback.effort = sign_ * reply_.torque;
+    feedback.has_effort = true;
     feedback.stamp = time_;
     feedback.heard = true;
   }
