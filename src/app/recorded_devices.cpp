@@ -163,14 +163,17 @@ std::vector<record::Topic> DeviceTap::topics() const {
   std::vector<record::Topic> topics;
   for (const RecordedDevice& device : recorded_) {
     for (const RecordedDevice::Reading& each : device.readings)
-      topics.push_back({std::string(sensor_topics) + each.name,
-                        each.schema.empty() ? "takt/msg/Number" : message_type(each.name),
-                        layouts_[topics.size()]});
+      topics.push_back({.topic = std::string(sensor_topics) + each.name,
+                        .type = each.schema.empty() ? "takt/msg/Number" : message_type(each.name),
+                        .schema = layouts_[topics.size()],
+                        .unit = each.unit});
   }
   for (const RecordedDevice& device : recorded_) {
     for (const RecordedDevice::Output& each : device.outputs)
-      topics.push_back(
-          {std::string(output_topics) + each.name, "takt/msg/Number", shm::schema_text<double>()});
+      topics.push_back({.topic = std::string(output_topics) + each.name,
+                        .type = "takt/msg/Number",
+                        .schema = shm::schema_text<double>(),
+                        .unit = each.unit});
   }
   return topics;
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "app/recorded_devices.hpp"
+#include "record/standard_message.hpp"
 #include "takt/shm/schema.hpp"
 
 namespace takt::app {
@@ -18,6 +19,12 @@ component::OutPortBase* port_of(robot::Manager& manager, std::string_view name) 
   robot::Controller* const controller = manager.find(name.substr(0, point));
   if (controller == nullptr) return nullptr;
   return dynamic_cast<component::OutPortBase*>(controller->find_port(name.substr(point + 1)));
+}
+
+/// No variable is replayed, so ROS 2's message serves even if it rounds.
+std::string type_of(std::string_view name, std::string_view schema) {
+  const record::StandardMessage* const standard = record::standard_message(schema);
+  return standard != nullptr ? std::string(standard->name) : message_type(name);
 }
 
 }  // namespace
@@ -66,12 +73,13 @@ std::vector<record::Topic> VariableTap::topics() const {
   std::vector<record::Topic> topics;
   for (const Value& value : values_) {
     const std::string_view schema = value.memory.schema;
-    topics.push_back({"/variables/" + value.memory.name,
-                      schema.empty() ? "takt/msg/Number" : message_type(value.memory.name),
-                      schema.empty() ? number_schema : schema});
+    topics.push_back({.topic = "/variables/" + value.memory.name,
+                      .type = schema.empty() ? "takt/msg/Number" : type_of(value.memory.name, schema),
+                      .schema = schema.empty() ? number_schema : schema,
+                      .unit = value.memory.unit});
   }
   for (const Port& port : ports_)
-    topics.push_back({"/variables/" + port.name, message_type(port.name), port.in->schema()});
+    topics.push_back({"/variables/" + port.name, type_of(port.name, port.in->schema()), port.in->schema()});
   return topics;
 }
 

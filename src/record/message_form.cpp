@@ -6,8 +6,6 @@
 #include <array>
 #include <cstring>
 
-#include "record/standard_message.hpp"
-
 namespace takt::record {
 namespace {
 
@@ -42,14 +40,17 @@ MessageForm::MessageForm(std::string_view schema, std::string_view message_type)
   }
   const StandardMessage* const standard = standard_message(schema);
   if (standard == nullptr || standard->name != message_type) return;
-  has_header_ = true;
+  standard_ = standard;
   definition_ = standard->definition;
-  for (std::size_t i = 0; i < places_.size(); ++i) places_[i].covariances = standard->covariances[i];
+  for (std::size_t i = 0; i < std::min(places_.size(), standard->covariances.size()); ++i)
+    places_[i].covariances = standard->covariances[i];
 }
 
 void MessageForm::write(CdrWriter& writer, std::span<const std::uint8_t> value,
                         const MessageHeader& header) const {
-  if (has_header_) write_header(writer, header.stamp, header.frame);
+  if (standard_ != nullptr && standard_->write != nullptr)
+    return standard_->write(writer, header.stamp, value);
+  if (standard_ != nullptr) write_header(writer, header.stamp, header.frame);
   for (const Place& place : places_) {
     const auto bytes = value.subspan(place.offset, place.count * place.size);
     writer.array(bytes, place.size);
@@ -63,9 +64,13 @@ void MessageForm::write(CdrWriter& writer, std::span<const std::uint8_t> value,
 }
 
 bool MessageForm::read(CdrReader& reader, std::span<std::uint8_t> value) const {
-  if (has_header_) {
+  if (standard_ != nullptr) {
     static_cast<void>(reader.number<std::uint64_t>());  // the stamp
     static_cast<void>(reader.text());
+    if (standard_->read != nullptr) {
+      standard_->read(reader, value);
+      return reader.ok();
+    }
   }
   for (const Place& place : places_) {
     const auto bytes = reader.array(place.count, place.size);

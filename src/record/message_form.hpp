@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "record/cdr.hpp"
+#include "record/standard_message.hpp"
 #include "takt/shm/schema.hpp"
 
 namespace takt::record {
@@ -64,7 +65,7 @@ class MessageForm {
   std::string definition_;
   std::vector<Place> places_;
   std::size_t size_ = 0;
-  bool has_header_ = false;
+  const StandardMessage* standard_ = nullptr;  ///< whose form the messages have
 };
 
 }  // namespace takt::record

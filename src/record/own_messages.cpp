@@ -5,6 +5,8 @@
 #include <limits>
 #include <string_view>
 
+#include "record/ros2_names.hpp"
+
 namespace takt::record {
 namespace {
 
@@ -46,14 +48,15 @@ SetupResult<OwnMessages::Topic> OwnMessages::topic_of(const MessageSource& sourc
                          Known{"/marks", Kind::mark, MessageForms::mark_definition()}};
   const McapSchema* schema = source.schema(channel);
   const auto check = [&](const std::string& definition, Topic topic) -> SetupResult<Topic> {
-    if (schema != nullptr && schema->text == definition && channel.encoding == "cdr") return topic;
+    const bool is_same = schema != nullptr && without_notes(schema->text) == without_notes(definition);
+    if (is_same && channel.encoding == "cdr") return topic;
     return source.damage(Errc::other_schema, channel.topic);
   };
   for (const Known& each : known) {
     if (each.topic == channel.topic) return check(each.definition, {each.kind});
   }
   for (std::size_t i = 0; i < metadata_->buses.size(); ++i) {
-    if (channel.topic == "/buses/" + metadata_->buses[i])
+    if (takt_topic(channel) == "/buses/" + metadata_->buses[i])
       return check(forms_.bus.definition(), {Kind::bus, i});
   }
   return Topic{};
@@ -178,7 +181,7 @@ void OwnMessages::take_sample(const MessageSource& source, const FileMessage& me
   const auto schema = message.channel->metadata.find(channel_schema);
   const McapSchema* const type = source.schema(*message.channel);
   record_ = SampleRecord{
-      message.channel->topic, Time(since - metadata_->epoch), message.data,
+      takt_topic(*message.channel), Time(since - metadata_->epoch), message.data,
       schema != message.channel->metadata.end() ? std::string_view(schema->second) : std::string_view(),
       type != nullptr ? std::string_view(type->name) : std::string_view()};
 }

@@ -9,6 +9,7 @@
 #include "record/mcap_writer.hpp"
 #include "record/recording_file.hpp"
 #include "record/recording_messages.hpp"
+#include "record/ros2_names.hpp"
 
 namespace takt::record {
 namespace {
@@ -35,7 +36,8 @@ SetupResult<void> check_topics(std::span<const Topic> topics) {
 SetupResult<void> check_names(const McapDefinitions& definitions) {
   std::set<std::string_view> names;
   for (const McapChannel& channel : definitions.channels) {
-    if (!names.insert(channel.topic).second) return bad_topic(channel.topic);
+    const std::string_view topic = takt_topic(channel);
+    if (!names.insert(topic).second) return bad_topic(std::string(topic));
   }
   return {};
 }

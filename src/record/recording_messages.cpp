@@ -1,11 +1,13 @@
 #include "record/recording_messages.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <string>
 
 #include "record/joint_state_message.hpp"
+#include "record/ros2_names.hpp"
 #include "record/standard_message.hpp"
 #include "takt/version.hpp"
 
@@ -15,10 +17,10 @@ namespace {
 /// Whether a message is a value of the schema, and nothing else.
 bool is_one_value(const Topic& topic) { return !topic.schema.empty() && !topic.is_list && !topic.has_text; }
 
-/// The type of a topic's messages: that of ROS 2 for the values, if there is one.
+/// The type of a topic's messages: that of ROS 2 for the values, if one keeps every bit.
 std::string_view type_of(const Topic& topic) {
   const StandardMessage* const standard = is_one_value(topic) ? standard_message(topic.schema) : nullptr;
-  return standard != nullptr ? standard->name : std::string_view(topic.type);
+  return standard != nullptr && standard->is_exact() ? standard->name : std::string_view(topic.type);
 }
 
 /// The last word of a topic: "/sensors/left_foot" gives "left_foot".
@@ -31,6 +33,7 @@ std::string topic_definition(const Topic& topic) {
   if (topic.schema.empty()) return "uint8[] data\n";
   std::string fields = MessageForm(topic.schema, type_of(topic)).definition();
   if (topic.has_text) return fields + "string text\n";
+  if (!topic.unit.empty()) return with_notes(fields, std::array{FieldNote{"value", topic.unit}});
   if (!topic.is_list) return fields;
   const std::string package = topic.type.substr(0, topic.type.find('/'));
   const std::string item = package + "/" + topic.type.substr(topic.type.rfind('/') + 1) + "Item";
@@ -75,20 +78,26 @@ void RecordingMessages::define(const Metadata& metadata, std::span<const Topic> 
     definitions_.schemas.push_back({id, std::move(name), "ros2msg", std::move(text)});
     return id;
   };
-  const auto channel = [&](std::uint16_t type, std::string topic) -> McapChannel& {
+  const auto channel = [&](std::uint16_t type, const std::string& topic) -> McapChannel& {
     const auto id = static_cast<std::uint16_t>(definitions_.channels.size() + 1);
-    return definitions_.channels.emplace_back(McapChannel{id, type, std::move(topic), "cdr"});
+    McapChannel made{id, type, ros2_topic(topic), "cdr"};
+    while (std::ranges::find(definitions_.channels, made.topic, &McapChannel::topic) !=
+           definitions_.channels.end())
+      made.topic += "_2";
+    if (made.topic != topic) made.metadata.emplace(channel_topic, topic);
+    return definitions_.channels.emplace_back(std::move(made));
   };
   // In the order of the ids.
   const std::uint16_t joints = schema(joint_state_name, joint_state_schema());
   channel(joints, "/joints/measured");
   channel(joints, "/joints/reference");
   channel(joints, "/joints/command");
-  channel(schema("takt/msg/Cycle", forms_.cycle_definition()), "/cycle");
-  channel(schema("takt/msg/GoalEvent", forms_.event.definition()), "/events");
-  channel(schema("takt/msg/LoopTotals", forms_.loop.definition()), "/loop");
+  channel(schema("takt/msg/Cycle", with_notes(forms_.cycle_definition(), cycle_notes(metadata))), "/cycle");
+  channel(schema("takt/msg/GoalEvent", with_notes(forms_.event.definition(), event_notes(metadata))),
+          "/events");
+  channel(schema("takt/msg/LoopTotals", with_notes(forms_.loop.definition(), loop_notes())), "/loop");
   channel(schema("takt/msg/Mark", MessageForms::mark_definition()), "/marks");
-  const std::uint16_t bus = schema("takt/msg/Bus", forms_.bus.definition());
+  const std::uint16_t bus = schema("takt/msg/Bus", with_notes(forms_.bus.definition(), bus_notes()));
   for (const std::string& name : metadata.buses) channel(bus, "/buses/" + name);
   for (std::size_t i = 0; i < topics.size(); ++i) {
     McapChannel& made =

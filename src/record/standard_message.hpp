@@ -1,16 +1,22 @@
 // Messages of ROS 2 for types of takt that mean the same, so that Foxglove, RViz and PlotJuggler know them:
 //
-//   robot::ImuSample   sensor_msgs/msg/Imu
-//   robot::Wrench      geometry_msgs/msg/WrenchStamped
+//   robot::ImuSample              sensor_msgs/msg/Imu
+//   robot::Wrench                 geometry_msgs/msg/WrenchStamped
+//   controllers::OdometrySample   nav_msgs/msg/Odometry
 //
-// They have all numbers of the type, in its order, so nothing is lost. In addition they have a header and
-// covariances, which are zeros: unknown. A unit without an orientation has -1 there, as REP 145 says.
+// The first two have all numbers of the type, in its order, so nothing is lost. In addition they have a
+// header and covariances, which are zeros: unknown. A unit without an orientation has -1 there, as REP 145
+// says. Odometry has a quaternion for the heading, which rounds. Its frames are "odom" and "base_link" (REP
+// 105).
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "record/cdr.hpp"
 
 namespace takt::record {
 
@@ -32,7 +38,13 @@ struct StandardMessage {
   std::string_view name;    ///< "sensor_msgs/msg/Imu"
   std::string definition;   ///< with those of its parts, in the encoding "ros2msg"
   /// Numbers behind each field of the type that the type does not have.
-  std::span<const std::size_t> covariances;
+  std::span<const std::size_t> covariances{};
+  /// Writes the message with its header, and reads what is behind the header. Null: the fields one by one.
+  void (*write)(CdrWriter& writer, std::uint64_t stamp, std::span<const std::uint8_t> value) = nullptr;
+  void (*read)(CdrReader& reader, std::span<std::uint8_t> value) = nullptr;
+
+  /// Whether the message keeps every bit of the value.
+  [[nodiscard]] bool is_exact() const noexcept { return write == nullptr; }
 };
 
 /// The message for a type with this schema; null: the type has none.

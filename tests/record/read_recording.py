@@ -85,7 +85,8 @@ def definitions(text):
     for part in text.split("=" * 80):
         lines = part.strip().splitlines()
         name = lines.pop(0)[5:] if lines and lines[0].startswith("MSG: ") else ""
-        types[name] = [tuple(line.split()) for line in lines]
+        fields = [line.partition("#")[0].strip() for line in lines]
+        types[name] = [tuple(field.split()) for field in fields if field and "=" not in field]
     return types
 
 

@@ -16,11 +16,9 @@
 #include "record/cdr.hpp"
 #include "record/message_form.hpp"
 #include "record/recordings.hpp"
-#include "record/standard_message.hpp"
 #include "support/rt_guard.hpp"
 #include "takt/record/reader.hpp"
 #include "takt/record/recorder.hpp"
-#include "takt/robot/sensors.hpp"
 
 using namespace takt;
 using namespace takt::record;
@@ -367,69 +365,5 @@ TEST_CASE("a thread drains what loop and server record at the same time") {
     } else {
       CHECK(std::get<GoalEvent>(record.record).goal == next_goal++);
     }
-  }
-}
-
-TEST_CASE("an inertial unit and a wrench are recorded as ROS 2 has them, and read back bit for bit") {
-  // The room knows these types by their schemas alone.
-  CHECK(record::standard_message(shm::schema_text<robot::ImuSample>())->name == "sensor_msgs/msg/Imu");
-  CHECK(record::standard_message(shm::schema_text<robot::Wrench>())->name ==
-        "geometry_msgs/msg/WrenchStamped");
-  CHECK(record::standard_message(shm::schema_text<double>()) == nullptr);
-
-  const ScratchFile file;
-  Metadata metadata;
-  metadata.period = Duration(1);
-  metadata.epoch = std::chrono::seconds(1'000'000'000);
-  RecorderOptions options;
-  options.topics = {{"/sensors/left_foot", "takt/msg/LeftFoot", shm::schema_text<robot::Wrench>()},
-                    {"/sensors/imu", "takt/msg/Imu", shm::schema_text<robot::ImuSample>()}};
-  auto recorder = Recorder::create(file.path(), metadata, options);
-  REQUIRE(recorder);
-  const robot::Wrench foot{{1, -2, 1.0 / 3}, {4, 5, -0.0}};
-  robot::ImuSample imu{.angular_velocity = {0.1, 0.2, 0.3}, .acceleration = {0, 0, 9.81}};
-  const auto bytes_of = [](const auto& value) {
-    return std::span{reinterpret_cast<const std::uint8_t*>(&value), sizeof(value)};
-  };
-  (*recorder)->loop().sample(0, Time(Duration(5)), bytes_of(foot));
-  (*recorder)->loop().sample(1, Time(Duration(6)), bytes_of(imu));
-  imu.orientation = {};  // unknown
-  (*recorder)->loop().sample(1, Time(Duration(7)), bytes_of(imu));
-  REQUIRE((*recorder)->finish());
-
-  const Bytes written = file.bytes();
-  auto reader = Reader::from_bytes(written);
-  REQUIRE(reader);
-  auto record = reader->next();
-  REQUIRE(record);
-  const auto first = std::get<SampleRecord>(**record);
-  CHECK(first.type == "geometry_msgs/msg/WrenchStamped");
-  CdrReader wrench(first.message);
-  CHECK(wrench.number<std::int32_t>() == 1'000'000'000);
-  CHECK(wrench.number<std::uint32_t>() == 5);
-  CHECK(wrench.text() == "left_foot");
-  for (const double number : {1.0, -2.0, 1.0 / 3, 4.0, 5.0, -0.0}) CHECK(wrench.number<double>() == number);
-  CHECK(wrench.ok());
-
-  for (const bool has_orientation : {true, false}) {
-    record = reader->next();
-    REQUIRE(record);
-    const auto sample = std::get<SampleRecord>(**record);
-    CHECK(sample.type == "sensor_msgs/msg/Imu");
-    // The header with "imu" has 16 bytes.
-    CHECK(sample.message.size() == 4 + 16 + (4 + 9 + 3 + 9 + 3 + 9) * sizeof(double));
-    CdrReader numbers(sample.message);
-    static_cast<void>(numbers.number<std::uint64_t>());
-    CHECK(numbers.text() == "imu");
-    for (const double number : {0.0, 0.0, 0.0, has_orientation ? 1.0 : 0.0})
-      CHECK(numbers.number<double>() == number);
-    CHECK(numbers.number<double>() == (has_orientation ? 0 : -1));
-    CdrReader again(sample.message);
-    robot::ImuSample back;
-    REQUIRE(record::MessageForm(sample.schema, sample.type)
-                .read(again, {reinterpret_cast<std::uint8_t*>(&back), sizeof(back)}));
-    CHECK(back.angular_velocity == imu.angular_velocity);
-    CHECK(back.acceleration == imu.acceleration);
-    CHECK(back.orientation == (has_orientation ? robot::no_rotation : robot::Quaternion{}));
   }
 }

@@ -145,6 +145,7 @@ struct Topic {
   /// The definition of a message of any form ("ros2msg"): each value is a whole message in CDR. Instead of a
   /// schema.
   std::string definition{};
+  std::string unit{};  ///< of a number, for people: "N m"
 };
 
 /// How a recording is written.
