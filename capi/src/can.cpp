@@ -11,6 +11,7 @@
 
 #include "boundary.hpp"
 #include "takt/dbc/database.hpp"
+#include "takt/dbc/protection.hpp"
 
 using takt::fail;
 using takt::Result;
@@ -27,6 +28,10 @@ using takt::dbc::ShortFrame;
 struct takt_dbc {
   takt::dbc::Database database;
   std::string warnings;
+};
+
+struct takt_dbc_protection {
+  takt::dbc::Protection protection;
 };
 
 namespace {
@@ -252,4 +257,33 @@ std::int32_t takt_dbc_encode(const takt_dbc* dbc, std::size_t message, const dou
   const auto policy = to_overflow(overflow);
   if (!policy) return to_status(Errc::bad_argument);
   return to_status((*found)->encode_into(std::span(data, bytes), std::span(values, count), *policy));
+}
+
+std::int32_t takt_dbc_protection_create(const takt_dbc* dbc, const char* rule, char* why, std::size_t size,
+                                        takt_dbc_protection** protection) {
+  return guarded(why, size, [&]() -> Status {
+    if (dbc == nullptr || rule == nullptr || protection == nullptr) return fail(Errc::null_pointer);
+    const auto made = takt::dbc::parse_protection_rule(rule).and_then(
+        [dbc](const auto& parsed) { return takt::dbc::Protection::create(dbc->database, parsed); });
+    if (!made) {
+      takt::capi::write_text(made.error().message, why, size);
+      return fail(made.error().error);
+    }
+    *protection = std::make_unique<takt_dbc_protection>(takt_dbc_protection{*made}).release();
+    return {};
+  });
+}
+
+void takt_dbc_protection_destroy(takt_dbc_protection* protection) { delete protection; }
+
+std::int32_t takt_dbc_protect(takt_dbc_protection* protection, std::uint8_t* data, std::size_t bytes) {
+  if (protection == nullptr || data == nullptr) return to_status(Errc::null_pointer);
+  return to_status(protection->protection.protect(std::span(data, bytes)));
+}
+
+std::int32_t takt_dbc_check(takt_dbc_protection* protection, const std::uint8_t* data, std::size_t bytes,
+                            std::int32_t* verdict) {
+  if (protection == nullptr || data == nullptr || verdict == nullptr) return to_status(Errc::null_pointer);
+  *verdict = static_cast<std::int32_t>(protection->protection.check(std::span(data, bytes)));
+  return TAKT_OK;
 }

@@ -9,7 +9,7 @@ import random
 import struct
 import sys
 import unittest
-from ctypes import byref, c_char_p, c_double, c_int64, c_size_t, c_uint8, c_void_p, create_string_buffer, sizeof
+from ctypes import byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_void_p, create_string_buffer, sizeof
 
 from bindings import DbcMessage as Message
 from bindings import DbcReading as Reading
@@ -224,6 +224,48 @@ class DbcTest(unittest.TestCase):
             result, values = self.decode("EEC1", b"\0\0\0" + struct.pack("<H", word) + b"\0\0\0", 1)
             self.assertEqual((result, not math.isnan(values[0])), (OK, is_value))
         self.assertEqual(self.encode("EEC1", [math.nan], size=8), (OK, b"\xff" * 8))
+
+    def test_a_counter_and_a_checksum_are_sent_and_checked(self):
+        def crc8_j1850(data):
+            crc = 0xFF
+            for byte in data:
+                crc ^= byte
+                for _ in range(8):
+                    crc = (crc << 1 ^ 0x1D) & 0xFF if crc & 0x80 else crc << 1
+            return crc ^ 0xFF
+
+        def protection(rule=b"Paged:page:low:crc8_j1850"):
+            made, why = c_void_p(), create_string_buffer(200)
+            result = takt.takt_dbc_protection_create(dbc, rule, why, 200, byref(made))
+            return result, made, why.value.decode()
+
+        dbc = c_void_p()
+        text = b"BU_: A\nBO_ 1 Paged: 3 A\n" + b"".join(
+            b' SG_ %s : %d|8@1+ (1,0) [0|0] "" A\n' % row for row in ((b"page", 0), (b"low", 8), (b"high", 16)))
+        self.assertEqual(takt.takt_dbc_create(text, len(text), 1, None, 0, byref(dbc)), OK)
+        (made, sender, _), (_, receiver, _) = protection(), protection()
+        self.assertEqual(made, OK)
+        verdict, seen = c_int32(), []
+        for count in range(300):
+            data = (c_uint8 * 3)(0xEE, 0xEE, count % 7)
+            self.assertEqual(takt.takt_dbc_protect(sender, data, 3), OK)
+            self.assertEqual(bytes(data), bytes([count % 256, crc8_j1850([count % 256, count % 7]), count % 7]))
+            if count == 5:
+                continue
+            data[2] ^= count == 3
+            self.assertEqual(takt.takt_dbc_check(receiver, data, 3, byref(verdict)), OK)
+            seen.append(verdict.value)
+        good, lost, wrong = constants("DBC", "GOOD FRAMES_LOST WRONG_CHECKSUM")
+        self.assertEqual(seen, [good] * 3 + [wrong, lost, lost] + [good] * 293)
+        self.assertEqual(takt.takt_dbc_protect(sender, data, 2), WRONG_LENGTH)
+        self.assertEqual(takt.takt_dbc_protect(None, data, 3), NULL_POINTER)
+        self.assertEqual(takt.takt_dbc_check(receiver, None, 3, byref(verdict)), NULL_POINTER)
+        result, _, why = protection(b"Paged:page:lost:crc8_j1850")
+        self.assertNotEqual(result, OK)
+        self.assertIn("lost", why)
+        for one in (sender, receiver, None):
+            takt.takt_dbc_protection_destroy(one)
+        takt.takt_dbc_destroy(dbc)
 
     def test_short_and_missing_arguments_are_refused(self):
         self.assertEqual(self.decode("Big", b"\0" * 7, 3), (WRONG_LENGTH, [7, 7, 7]))

@@ -153,6 +153,38 @@ TAKT_API int32_t takt_dbc_explain(const takt_dbc* dbc, size_t message, const dou
 TAKT_API int32_t takt_dbc_encode(const takt_dbc* dbc, size_t message, const double* values, size_t count,
                                  int32_t overflow, uint8_t* data, size_t bytes);
 
+/* The counter and the checksum of one message, by a rule. One object is for one direction: to send, or to
+ * check what comes. One thread at a time may use it. */
+typedef struct takt_dbc_protection takt_dbc_protection;
+
+/* What the check of a received frame found. */
+typedef enum takt_dbc_verdict {
+  TAKT_DBC_GOOD = 0,           /* the first frame, or the one after the last */
+  TAKT_DBC_WRONG_LENGTH = 1,   /* shorter than the message */
+  TAKT_DBC_WRONG_CHECKSUM = 2, /* the data are not those that were sent, or are of another message */
+  TAKT_DBC_WRONG_COUNTER = 3,  /* the counter has a number that a sender never writes */
+  TAKT_DBC_REPEATED = 4,       /* the counter is that of the last frame */
+  TAKT_DBC_FRAMES_LOST = 5     /* frames are missing before this one */
+} takt_dbc_verdict;
+
+/* Makes the protection of a message. `rule`: "MESSAGE:COUNTER:CHECKSUM:KIND", with a kind of sum,
+ * exclusive_or, crc8_j1850 or crc8_2f, or "MESSAGE:COUNTER:CHECKSUM:e2e_profile_1:0x123". Free *protection
+ * with takt_dbc_protection_destroy(), and `dbc` after it. Errors: TAKT_ERROR_CAN_BAD_VALUE, _BAD_LAYOUT. Then
+ * `why` (`size` bytes with the NUL, may be NULL) says what is allowed. */
+TAKT_API int32_t takt_dbc_protection_create(const takt_dbc* dbc, const char* rule, char* why, size_t size,
+                                            takt_dbc_protection** protection);
+
+/* Frees the object. No thread may be using it. */
+TAKT_API void takt_dbc_protection_destroy(takt_dbc_protection* protection);
+
+/* Writes the next counter, from 0 on, and the checksum into the data of an encoded message. Errors:
+ * TAKT_ERROR_CAN_WRONG_LENGTH; nothing changes then. Real-time safe. */
+TAKT_API int32_t takt_dbc_protect(takt_dbc_protection* protection, uint8_t* data, size_t bytes);
+
+/* Checks the data of a frame of this message, and sets *verdict to a takt_dbc_verdict. Real-time safe. */
+TAKT_API int32_t takt_dbc_check(takt_dbc_protection* protection, const uint8_t* data, size_t bytes,
+                                int32_t* verdict);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

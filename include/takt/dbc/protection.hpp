@@ -122,8 +122,12 @@ class Protection {
   [[nodiscard]] Status protect(can::Frame& frame) noexcept {
     if (!message_->is_mine(frame)) return fail(can::Errc::unexpected_id);
     if (!frame.is_data()) return fail(can::Errc::wrong_format);
-    if (frame.length < message_->length()) return fail(can::Errc::wrong_length);
-    const std::span<std::uint8_t> data = std::span(frame.data).first(message_->length());
+    return protect(std::span(frame.data).first(frame.length));
+  }
+  /// As above, for the data of a frame. Error: can::Errc::wrong_length.
+  [[nodiscard]] Status protect(std::span<std::uint8_t> data) noexcept {
+    if (data.size() < message_->length()) return fail(can::Errc::wrong_length);
+    data = data.first(message_->length());
     if (const Status written = can::insert(counter_, data, next_); !written) return written;
     data[place_] = checksum_of(kind_, data, place_, data_id_);
     next_ = following(next_);
@@ -133,8 +137,12 @@ class Protection {
   /// Checks a frame of message().is_mine(). A frame with a wrong length, checksum or counter does not change
   /// what the next one is compared with.
   [[nodiscard]] ProtectionVerdict check(const can::Frame& frame) noexcept {
-    if (!frame.is_data() || frame.length < message_->length()) return ProtectionVerdict::wrong_length;
-    const std::span<const std::uint8_t> data = std::span(frame.data).first(message_->length());
+    return check(std::span(frame.data).first(frame.is_data() ? frame.length : 0));
+  }
+  /// As above, for the data of a frame.
+  [[nodiscard]] ProtectionVerdict check(std::span<const std::uint8_t> data) noexcept {
+    if (data.size() < message_->length()) return ProtectionVerdict::wrong_length;
+    data = data.first(message_->length());
     if (data[place_] != checksum_of(kind_, data, place_, data_id_)) return ProtectionVerdict::wrong_checksum;
     const std::uint64_t counter = can::extract(counter_, data).value_or(~std::uint64_t{0});
     if (counter > largest_) return ProtectionVerdict::wrong_counter;
