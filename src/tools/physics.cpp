@@ -15,7 +15,7 @@
 #include "takt/motion/loop.hpp"
 #include "takt/platform/steady_clock.hpp"
 #include "takt/sim/error.hpp"
-#include "tools/paced_physics.hpp"
+#include "takt/sim/paced_physics.hpp"
 
 #ifdef TAKT_WITH_MUJOCO
 #include "takt/sim/mujoco_camera.hpp"
@@ -108,7 +108,7 @@ class MujocoRun final : public Physics {
   std::unique_ptr<sim::MujocoPhysics> physics_;
   std::string model_;  ///< its file
   platform::SteadyClock clock_;
-  std::optional<PacedPhysics<platform::SteadyClock>> paced_;  ///< in wall time
+  std::optional<sim::PacedPhysics<platform::SteadyClock>> paced_;  ///< in wall time
   Time next_complaint_{};
   std::optional<Photographer> photographer_;
 };

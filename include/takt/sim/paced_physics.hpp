@@ -1,5 +1,11 @@
 // Physics under a clock that does not wait for them. Slow ones delay the loop, which then has to simulate
 // more time, which delays it further. These say so, and leave out steps before the loop is away for good.
+//
+//     sim::PacedPhysics paced(*mujoco, clock, 20ms);  // about what the robot's loop may miss
+//     options.devices.physics = &paced;
+//     if (const auto lag = paced.next_lag()) complain(lag->cost);  // now and then, in any thread
+//
+// Real-time safe as far as the physics are.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +17,7 @@
 #include "takt/shm/latest_value.hpp"
 #include "takt/sim/joint_physics.hpp"
 
-namespace takt::tools {
+namespace takt::sim {
 
 /// How slow physics are.
 struct PhysicsLag {
@@ -21,7 +27,7 @@ struct PhysicsLag {
 
 /// Other physics, and a look at the clock before each of their steps. One thread, besides next_lag().
 template <Clock C>
-class PacedPhysics final : public sim::JointPhysics {
+class PacedPhysics final : public JointPhysics {
  public:
   /// Physics that are late without a break for this long, and do not catch up, are too slow.
   static constexpr Duration patience = std::chrono::milliseconds(200);
@@ -30,10 +36,10 @@ class PacedPhysics final : public sim::JointPhysics {
 
   /// `physics` and `clock` must outlive this. Physics that are too slow leave out steps while they are more
   /// than `allowed` behind.
-  PacedPhysics(sim::JointPhysics& physics, C& clock, Duration allowed) noexcept
+  PacedPhysics(JointPhysics& physics, C& clock, Duration allowed) noexcept
       : physics_(&physics), clock_(&clock), allowed_(allowed), reached_(clock.now()) {}
 
-  [[nodiscard]] std::span<sim::PhysicsJoint> joints() noexcept override { return physics_->joints(); }
+  [[nodiscard]] std::span<PhysicsJoint> joints() noexcept override { return physics_->joints(); }
   [[nodiscard]] Duration step_time() const noexcept override { return physics_->step_time(); }
   void step() noexcept override {
     const Time now = clock_->now();
@@ -69,7 +75,7 @@ class PacedPhysics final : public sim::JointPhysics {
     passed_ = {};
   }
 
-  sim::JointPhysics* physics_;
+  JointPhysics* physics_;
   C* clock_;
   Duration allowed_;
   Time reached_;  ///< what the loop has simulated
@@ -80,4 +86,4 @@ class PacedPhysics final : public sim::JointPhysics {
   shm::LatestValue<PhysicsLag> lags_;
 };
 
-}  // namespace takt::tools
+}  // namespace takt::sim

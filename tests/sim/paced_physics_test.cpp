@@ -1,5 +1,5 @@
 // Physics in wall time that are faster or slower than the clock, which here moves only by their steps.
-#include "tools/paced_physics.hpp"
+#include "takt/sim/paced_physics.hpp"
 
 #include <doctest/doctest.h>
 
@@ -44,7 +44,7 @@ struct Loop {
   }
   ManualClock clock;
   Steps steps{clock};
-  tools::PacedPhysics<ManualClock> paced{steps, clock, 22ms};
+  sim::PacedPhysics<ManualClock> paced{steps, clock, 22ms};
   Time due{};
   Time simulated{};
 };
@@ -90,7 +90,7 @@ TEST_CASE("physics that are slower than the clock say by how much, and keep the 
 
 TEST_CASE("a loop that may miss what it likes hears of slow physics, and no step is left out") {
   Loop loop;
-  tools::PacedPhysics<ManualClock> patient{loop.steps, loop.clock, 10'000s};
+  sim::PacedPhysics<ManualClock> patient{loop.steps, loop.clock, 10'000s};
   loop.steps.cost = 2ms;
   loop.clock.advance(1ms);
   int steps = 0;
