@@ -28,6 +28,7 @@
 #include "takt/controllers/sine_sweep.hpp"
 #include "takt/drives/registry.hpp"
 #include "takt/robot/async_controller.hpp"
+#include "takt/robot/async_device.hpp"
 #include "takt/robot/error.hpp"
 #include "takt/robot/manager.hpp"
 
@@ -74,12 +75,19 @@ struct Client final : component::Component {
   component::InPort<T> in{*this, "in"};
 };
 
+/// A worker beside the cycle, and the device that it belongs to, if it is one.
+struct Beside {
+  component::Component* worker = nullptr;
+  robot::Device* device = nullptr;
+};
+
 /// A manager with the joint, the board and one controller.
 class Bench {
  public:
   using Settings = std::vector<component::Assignment>;
 
-  Bench(const char* title, std::shared_ptr<robot::Controller> controller, const Settings& settings)
+  Bench(const char* title, std::shared_ptr<robot::Controller> controller, const Settings& settings,
+        Beside beside = {})
       : robot_(drives::load_robot(description).value()),
         hardware_(std::move(*app::Devices::create(robot_, {.simulate = true}))),
         drives_("drives", *hardware_),
@@ -88,6 +96,9 @@ class Bench {
     SetupResult<void> made = controller->parameters().set(settings, "example");
     if (made) made = manager_.add(drives_);
     if (made) made = manager_.add(board);
+    if (made && beside.device != nullptr) made = manager_.add(*beside.device);
+    if (made && beside.worker != nullptr) made = beside_.add(*beside.worker);
+    if (made && beside.worker != nullptr && !beside_.activate(*beside.worker)) return;
     if (made) made = manager_.load(controller);
     if (made) made = manager_.switch_controllers({.start = {controller->name()}});
     if (!made) std::fprintf(stderr, "%s: %s\n", title, made.error().message.c_str());
@@ -119,12 +130,14 @@ class Bench {
   [[nodiscard]] double seconds() const { return to_seconds(now - start_); }
 
   bool good = false;
+  bool worker_hangs = false;
   Time now{};
   Board board;
 
  private:
   void cycle() {
     now += robot_.period;
+    if (++cycles_ % 10 == 0 && !worker_hangs) (void)beside_.run_cycle(now, 10 * robot_.period);
     manager_.begin(now, robot_.period, 0);
     manager_.control();
     manager_.write();
@@ -132,6 +145,8 @@ class Bench {
   }
 
   robot::RobotDescription robot_;
+  component::ExecutionContext beside_;  // runs each tenth cycle
+  int cycles_ = 0;
   std::unique_ptr<app::Devices> hardware_;
   robot::DriveDevice drives_;
   robot::Manager manager_;
@@ -353,23 +368,88 @@ struct SlowController final : robot::AsyncController<Seen, Wanted> {
   robot::Joint* joint_ = nullptr;
 };
 
-/// The worker runs in each tenth cycle. At 2 s it hangs, and 100 cycles later its controller ends.
+/// At 2 s the worker hangs, and 100 cycles later its controller ends.
 bool async_controller() {
-  component::ExecutionContext beside;
   auto controller = std::make_shared<SlowController>();
-  Bench bench("AsyncController", controller, {});
-  if (!beside.add(controller->worker()) || !beside.activate(controller->worker())) return false;
-  int cycles = 0;
+  Bench bench("AsyncController", controller, {}, {.worker = &controller->worker()});
   double before = 0;
   bench.run(
       4,
       [&](double t) {
-        if (++cycles % 10 == 0 && t < 2) (void)beside.run_cycle(bench.now, std::chrono::milliseconds(20));
+        bench.worker_hangs = t >= 2;
         if (t < 2) before = bench.joint().feedback().position;
       },
       [&](double t) { std::printf("%.3f %.4f\n", t, bench.joint().feedback().position); });
   return bench.good && std::abs(before - 0.3) < 0.03 && controller->error() == robot::Errc::result_late &&
          std::abs(bench.joint().feedback().velocity) < 0.01;
+}
+
+struct Angle {
+  double angle = 0;  // rad
+  TAKT_FIELDS(Angle, angle)
+};
+/// A hand wheel on a slow line. A worker asks it, since the answer takes longer than a cycle.
+struct HandWheel final : robot::AsyncDevice<Angle> {
+  static constexpr component::ComponentMetadata about{.type = "HandWheel",
+                                                      .version = "1.0.0",
+                                                      .vendor = "you",
+                                                      .category = "example",
+                                                      .description = "A hand wheel on a slow line."};
+  HandWheel() : AsyncDevice(about, "wheel", std::chrono::milliseconds(100)) {}
+  SetupResult<void> on_declare(robot::Declarations& declarations) override {
+    return declarations.sensor(name(), reading());
+  }
+  Status exchange(const robot::NoOutput&, Angle& seen) noexcept override {
+    seen.angle = turned;  // a real one would read from its line here, and block
+    return {};
+  }
+  double turned = 0;
+};
+/// Moves the joint as the wheel is turned.
+struct WheelController final : robot::Controller {
+  static constexpr component::ComponentMetadata about{.type = "WheelController",
+                                                      .version = "1.0.0",
+                                                      .vendor = "you",
+                                                      .category = "example",
+                                                      .description = "Follows a hand wheel."};
+  WheelController() : Controller(about, "follow") {}
+  SetupResult<void> on_configure(robot::Resources& resources) override {
+    auto claimed = resources.claim_joint("joint", CommandMode::position);
+    if (!claimed) return tl::unexpected<SetupError>(claimed.error());
+    auto angle = resources.state("wheel/angle");
+    if (!angle) return tl::unexpected<SetupError>(angle.error());
+    joint_ = *claimed;
+    angle_ = *angle;
+    return {};
+  }
+  Status on_execute(const component::CycleTime&) noexcept override {
+    joint_->follow({angle_.get(), 0, 0});
+    return {};
+  }
+
+ private:
+  robot::Joint* joint_ = nullptr;
+  robot::StateHandle angle_;
+};
+
+/// At 2 s the line breaks, and 100 ms later the device fails: the controller that uses it ends, and the joint
+/// stands.
+bool async_device() {
+  HandWheel wheel;
+  Bench bench("AsyncDevice", std::make_shared<WheelController>(), {},
+              {.worker = &wheel.worker(), .device = &wheel});
+  double before = 0;
+  bench.run(
+      4,
+      [&](double t) {
+        wheel.turned = 0.15 * t;
+        bench.worker_hangs = t >= 2;
+        if (t < 2) before = bench.joint().feedback().position;
+      },
+      [&](double t) { std::printf("%.3f %.4f\n", t, bench.joint().feedback().position); });
+  return bench.good && std::abs(before - 0.3) < 0.03 && wheel.error() == robot::Errc::result_late &&
+         std::abs(bench.joint().feedback().velocity) < 0.01 &&
+         std::abs(bench.joint().feedback().position - 0.3) < 0.1;
 }
 
 }  // namespace
@@ -384,7 +464,8 @@ int main() {
                                                        {"force_torque", force_torque},
                                                        {"gpio", gpio},
                                                        {"sine_sweep", sine_sweep},
-                                                       {"async_controller", async_controller}};
+                                                       {"async_controller", async_controller},
+                                                       {"async_device", async_device}};
   bool all = true;
   for (const auto& [name, scene] : scenes) {
     const bool good = scene();

@@ -153,10 +153,12 @@ void Manager::read_devices() noexcept {
   device_context_.execute();
   (void)device_context_.settle();
   for (DeviceRow& row : devices_) {
-    const bool is_active = row.device->state() == ComponentState::active;
+    const ComponentState state = row.device->state();
+    const bool is_active = state == ComponentState::active;
+    const bool ends = std::exchange(row.was_active, is_active) || state == ComponentState::error;
     if (row.lost) {
       retry(row);
-    } else if (std::exchange(row.was_active, is_active) && !is_active) {
+    } else if (ends && !is_active) {
       lose(row);
     }
   }

@@ -287,6 +287,18 @@ TEST_CASE("a lost device ends exactly the controllers that use it, and comes bac
   CHECK(managed.manager.reset_device("bord").error().error == Errc::no_such_device);
 }
 
+TEST_CASE("a device that fails in the first cycle after its activation is lost, and tried again") {
+  Managed managed;
+  Board board("board");
+  board.answer = fail(Errc::device_lost);
+  REQUIRE(managed.manager.add(board, {.retry = std::chrono::milliseconds(20)}).has_value());
+  managed.cycles(70);  // three times in vain
+  CHECK(board.state() == component::ComponentState::error);
+  board.answer = {};
+  managed.cycles(25);
+  CHECK(board.state() == component::ComponentState::active);
+}
+
 TEST_CASE("structs and numbers of devices are found by name, and mistakes list what there is") {
   Managed managed;
   Board board("board");

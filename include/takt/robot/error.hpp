@@ -86,7 +86,7 @@ enum class Errc : std::uint16_t {
     case Errc::rolled_back:
       return "a controller failed to activate; the previous ones run again";
     case Errc::result_late:
-      return "the controller's worker gave no result for too many cycles";
+      return "its worker gave no result for too long";
     case Errc::finished:
       return "the controller has done its work";
     case Errc::no_such_device:
