@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <random>
 #include <string>
@@ -385,7 +386,7 @@ bool async_controller() {
 }
 
 struct Angle {
-  double angle = 0;  // rad
+  double angle = std::numeric_limits<double>::quiet_NaN();  // rad; nobody takes it for measured
   TAKT_FIELDS(Angle, angle)
 };
 /// A hand wheel on a slow line. A worker asks it, since the answer takes longer than a cycle.
@@ -423,7 +424,7 @@ struct WheelController final : robot::Controller {
     return {};
   }
   Status on_execute(const component::CycleTime&) noexcept override {
-    joint_->follow({angle_.get(), 0, 0});
+    if (std::isfinite(angle_.get())) joint_->follow({angle_.get(), 0, 0});
     return {};
   }
 

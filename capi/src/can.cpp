@@ -36,6 +36,14 @@ struct takt_dbc_protection {
 
 namespace {
 
+using takt::dbc::ProtectionVerdict;
+static_assert(TAKT_DBC_GOOD == static_cast<int>(ProtectionVerdict::good));
+static_assert(TAKT_DBC_WRONG_LENGTH == static_cast<int>(ProtectionVerdict::wrong_length));
+static_assert(TAKT_DBC_WRONG_CHECKSUM == static_cast<int>(ProtectionVerdict::wrong_checksum));
+static_assert(TAKT_DBC_WRONG_COUNTER == static_cast<int>(ProtectionVerdict::wrong_counter));
+static_assert(TAKT_DBC_REPEATED == static_cast<int>(ProtectionVerdict::repeated));
+static_assert(TAKT_DBC_FRAMES_LOST == static_cast<int>(ProtectionVerdict::frames_lost));
+
 Result<const MessageCodec*> find(const takt_dbc* dbc, std::size_t message) noexcept {
   if (dbc == nullptr) return fail(Errc::null_pointer);
   const auto messages = dbc->database.messages();

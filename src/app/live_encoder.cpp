@@ -28,7 +28,8 @@ std::string joints_message(record::JointStateMessage message, const LiveSample& 
   const bool is_measured = topic == LiveTopic::measured;
   const auto positions = column(sample, is_measured ? &Joint::position : &Joint::reference_position);
   const auto velocities = column(sample, is_measured ? &Joint::velocity : &Joint::reference_velocity);
-  const auto efforts = is_measured ? column(sample, &Joint::effort) : std::vector<double>();
+  auto efforts = is_measured ? column(sample, &Joint::effort) : std::vector<double>();
+  if (std::ranges::all_of(efforts, [](double effort) { return std::isnan(effort); })) efforts.clear();
   message.positions = positions;
   message.velocities = velocities;
   message.efforts = efforts;

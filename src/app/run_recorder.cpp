@@ -8,10 +8,16 @@
 namespace takt::app {
 
 RecordedFeedback::operator robot::JointFeedback() const noexcept {
-  return {position, velocity, stamp, (heard & 1U) != 0, static_cast<DriveState>(drive),
-          static_cast<CommandMode>(mode), fault, effort, static_cast<robot::HomeState>(heard >> 1U & 3U),
-          // Older recordings have no bit for it.
-          (heard & 8U) != 0 || effort != 0};
+  return {position,
+          velocity,
+          stamp,
+          (heard & 1U) != 0,
+          static_cast<DriveState>(drive),
+          static_cast<CommandMode>(mode),
+          fault,
+          effort,
+          static_cast<robot::HomeState>(heard >> 1U & 3U),
+          (heard & 8U) == 0};
 }
 
 RecordedFeedback recorded(const robot::JointFeedback& feedback) noexcept {
@@ -21,7 +27,7 @@ RecordedFeedback recorded(const robot::JointFeedback& feedback) noexcept {
           feedback.stamp,
           feedback.fault,
           static_cast<std::uint8_t>((feedback.heard ? 1U : 0U) | static_cast<unsigned>(feedback.home) << 1U |
-                                    (feedback.has_effort ? 8U : 0U)),
+                                    (feedback.has_effort ? 0U : 8U)),
           static_cast<std::uint8_t>(feedback.drive),
           static_cast<std::uint8_t>(feedback.mode)};
 }

@@ -38,7 +38,7 @@ struct RecordedFeedback {
   double effort = 0;
   Time stamp{};
   std::uint32_t fault = 0;
-  std::uint8_t heard = 0;  ///< bit 0: heard; bits 1 and 2: robot::HomeState; bit 3: has_effort
+  std::uint8_t heard = 0;  ///< bit 0: heard; bits 1 and 2: robot::HomeState; bit 3: no effort
   std::uint8_t drive = 0;
   std::uint8_t mode = 0;
 

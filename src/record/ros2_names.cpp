@@ -24,7 +24,7 @@ std::string constant_name(std::string_view field, std::string_view value) {
 
 std::string constants_of(std::string_view field, std::span<const std::string> names) {
   std::string lines;
-  for (std::size_t i = 0; i < names.size(); ++i)
+  for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 256); ++i)
     lines += fmt::format("uint8 {}={}\n", constant_name(field, names[i]), i);
   return lines;
 }
@@ -50,21 +50,28 @@ void for_each_line(std::string_view definition, Each&& each) {
 
 std::string ros2_topic(std::string_view topic) {
   std::string name;
-  for (const char c : topic) {
-    const char before = name.empty() ? '/' : name.back();
-    if (c == '/' || c == '.') {
-      if (before != '/' || name.empty()) name += '/';
+  const auto last_is = [&name](char c) { return !name.empty() && name.back() == c; };
+  // A word that begins with an underscore is hidden in ROS 2, and two in a row are not allowed.
+  const auto add = [&](char c) {
+    if (!last_is(c) && !(c == '_' && last_is('/')) && !(c == '/' && last_is('_')))
+      name += c;
+    else if (c == '/' && last_is('_'))
+      name.back() = '/';
+  };
+  for (std::size_t i = 0; i < topic.size(); ++i) {
+    const char c = topic[i];
+    const bool digit_follows = i + 1 < topic.size() && is_digit(topic[i + 1]);
+    if (is_letter(c)) {
+      name += c;
     } else if (is_digit(c)) {
-      name += before == '/' ? "_" : "";
+      name += last_is('/') ? "n" : "";
       name += c;
-    } else if (is_letter(c)) {
-      name += c;
-    } else if (before != '_') {
-      name += '_';
+    } else {
+      add(c == '/' || (c == '.' && !digit_follows) ? '/' : '_');
     }
   }
-  if (name.empty() || name.back() == '/') name += '_';
-  return name;
+  while (last_is('_') || last_is('/')) name.pop_back();
+  return name.empty() ? "unnamed" : name;
 }
 
 std::string_view takt_topic(const McapChannel& channel) {
@@ -117,7 +124,8 @@ std::string with_notes(std::string_view definition, std::span<const FieldNote> n
     const auto note = std::ranges::find(notes, field, &FieldNote::field);
     if (note != notes.end()) text += note->constants;
     text += line;
-    if (note != notes.end() && !note->text.empty()) text += fmt::format("  # {}", note->text);
+    if (note != notes.end() && !note->text.empty())
+      text += fmt::format("  # {}", note->text.substr(0, note->text.find('\n')));
     text += '\n';
   });
   return text;
@@ -127,8 +135,9 @@ std::string without_notes(std::string_view definition) {
   std::string text;
   for_each_line(definition, [&](std::string_view line) {
     const std::string_view plain = line.substr(0, line.find('#'));
-    const bool is_separator = line.starts_with("==");
-    if (!is_separator && plain.find('=') != std::string_view::npos) return;
+    const std::size_t equals = plain.find('=');
+    const bool is_bound = equals != std::string_view::npos && equals > 0 && plain[equals - 1] == '<';
+    if (!line.starts_with("==") && equals != std::string_view::npos && !is_bound) return;
     const std::size_t end = plain.find_last_not_of(' ');
     if (end == std::string_view::npos) return;
     text += plain.substr(0, end + 1);

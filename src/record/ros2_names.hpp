@@ -17,7 +17,7 @@ namespace takt::record {
 inline constexpr const char* channel_topic = "takt_topic";
 
 /// A topic as ROS 2 allows it: "/variables/base/odometry" for "/variables/base.odometry". Words have letters,
-/// digits and single underscores, and begin with no digit.
+/// digits and single underscores, and begin with a letter.
 [[nodiscard]] std::string ros2_topic(std::string_view topic);
 /// Takt's name of a channel's topic.
 [[nodiscard]] std::string_view takt_topic(const McapChannel& channel);

@@ -23,6 +23,7 @@ void keep_finite(JointFeedback& now, const JointFeedback& before) noexcept {
   now.position = before.position;
   now.velocity = before.velocity;
   now.effort = before.effort;
+  now.has_effort = before.has_effort;
   now.stamp = before.stamp;
   now.heard = before.heard;
 }
@@ -153,12 +154,11 @@ void Manager::read_devices() noexcept {
   device_context_.execute();
   (void)device_context_.settle();
   for (DeviceRow& row : devices_) {
-    const ComponentState state = row.device->state();
-    const bool is_active = state == ComponentState::active;
-    const bool ends = std::exchange(row.was_active, is_active) || state == ComponentState::error;
+    const bool is_active = row.device->state() == ComponentState::active;
+    const bool failed = row.device->state() == ComponentState::error;
     if (row.lost) {
       retry(row);
-    } else if (ends && !is_active) {
+    } else if ((std::exchange(row.was_active, is_active) && !is_active) || failed) {
       lose(row);
     }
   }

@@ -52,6 +52,7 @@ void TransmissionHardware::read(Time now, std::span<JointFeedback> feedback) noe
     JointFeedback& second = feedback[pair.second];
     first.heard = second.heard = first.heard && second.heard;
     first.has_effort = second.has_effort = first.has_effort && second.has_effort;
+    if (!first.has_effort) first.effort = second.effort = 0;
     first.stamp = second.stamp = std::min(first.stamp, second.stamp);
     if (first.home == HomeState::due || second.home == HomeState::due)
       first.home = second.home = HomeState::due;

@@ -136,9 +136,11 @@ TEST_CASE("odometry is recorded as ROS 2 has it where that is asked for, and rea
 TEST_CASE("topics have names that ROS 2 allows, and read back as they were") {
   CHECK(record::ros2_topic("/joints/measured") == "/joints/measured");
   CHECK(record::ros2_topic("/reads/base.command") == "/reads/base/command");
-  CHECK(record::ros2_topic("/variables/wrench/force.0") == "/variables/wrench/force/_0");
+  CHECK(record::ros2_topic("/variables/wrench/force.0") == "/variables/wrench/force_0");
   CHECK(record::ros2_topic("/buses/left arm--2__x") == "/buses/left_arm_2_x");
-  CHECK(record::ros2_topic("/a..b/") == "/a/b/_");
+  CHECK(record::ros2_topic("/a..b/") == "/a/b");
+  CHECK(record::ros2_topic("/3x/_y_./z") == "/n3x/y/z");
+  CHECK(record::ros2_topic("/") == "unnamed");
 
   const ScratchFile file;
   Metadata metadata;

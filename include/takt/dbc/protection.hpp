@@ -122,7 +122,7 @@ class Protection {
   [[nodiscard]] Status protect(can::Frame& frame) noexcept {
     if (!message_->is_mine(frame)) return fail(can::Errc::unexpected_id);
     if (!frame.is_data()) return fail(can::Errc::wrong_format);
-    return protect(std::span(frame.data).first(frame.length));
+    return protect(std::span(frame.data).first(std::min<std::size_t>(frame.length, frame.data.size())));
   }
   /// As above, for the data of a frame. Error: can::Errc::wrong_length.
   [[nodiscard]] Status protect(std::span<std::uint8_t> data) noexcept {
@@ -137,7 +137,8 @@ class Protection {
   /// Checks a frame of message().is_mine(). A frame with a wrong length, checksum or counter does not change
   /// what the next one is compared with.
   [[nodiscard]] ProtectionVerdict check(const can::Frame& frame) noexcept {
-    return check(std::span(frame.data).first(frame.is_data() ? frame.length : 0));
+    const std::size_t length = std::min<std::size_t>(frame.length, frame.data.size());
+    return check(std::span(frame.data).first(frame.is_data() ? length : 0));
   }
   /// As above, for the data of a frame.
   [[nodiscard]] ProtectionVerdict check(std::span<const std::uint8_t> data) noexcept {

@@ -180,8 +180,8 @@ class Manager {
 
   // ---- devices and controllers: any thread; not real-time safe ----
 
-  /// Adds a device, initializes and activates it. It must outlive the manager. Errors: duplicate_name; those
-  /// of the device.
+  /// Adds a device, initializes and activates it. It must outlive the manager. A device that cannot be
+  /// activated stays, lost, and its retry applies. Errors: duplicate_name; those of the device.
   [[nodiscard]] SetupResult<void> add(Device& device, const DeviceConfig& config = {});
 
   /// The memory behind the interfaces of a device, for a recorder. Empty for a device that was not added.

@@ -3,7 +3,7 @@
 //
 //     sim::PacedPhysics paced(*mujoco, clock, 20ms);  // about what the robot's loop may miss
 //     options.devices.physics = &paced;
-//     if (const auto lag = paced.next_lag()) complain(lag->cost);  // now and then, in any thread
+//     if (const auto lag = paced.next_lag()) complain(lag->cost);  // now and then
 //
 // Real-time safe as far as the physics are.
 #pragma once

@@ -113,7 +113,11 @@ class Cia402Master {
     return {};
   }
   /// Handles the drive's transmit PDO 2. Errors as above.
-  Status heard_second_pdo(const can::Frame& frame) noexcept { return take_transmit_pdo_2(measured_, frame); }
+  Status heard_second_pdo(const can::Frame& frame) noexcept {
+    const Status taken = take_transmit_pdo_2(measured_, frame);
+    has_torque_ = has_torque_ || taken.has_value();
+    return taken;
+  }
   /// Processes an SDO answer of the node. Errors: as SdoClient::receive().
   Status heard_sdo(const can::Frame& frame) noexcept {
     if (phase_ == Phase::asking) return identity_.receive(frame);
@@ -155,7 +159,7 @@ class Cia402Master {
     feedback.position = control_.feedback().position / counts_per_radian_;
     feedback.velocity = velocity_;
     feedback.effort = measured_.torque / per_mille * rated_effort_;
-    feedback.has_effort = has_second_pdo();
+    feedback.has_effort = has_torque_ && has_second_pdo();
     feedback.mode = mode_of(control_.feedback().mode);
     feedback.stamp = stamp_;
     feedback.heard = true;
@@ -427,6 +431,7 @@ class Cia402Master {
   std::optional<Cia402Home> home_;
   can::cia402::Demand reference_{};   ///< the last good command, or its stop
   can::cia402::Feedback measured_{};  ///< from transmit PDO 2
+  bool has_torque_ = false;           ///< transmit PDO 2 was heard
   double counts_per_radian_;
   double rated_effort_;  ///< in the drive's direction; 0: no velocity and torque modes
   double velocity_ = 0;
