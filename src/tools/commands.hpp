@@ -17,6 +17,7 @@ void add_import(CLI::App& app);
 void add_check(CLI::App& app);
 void add_scan(CLI::App& app);
 void add_candump(CLI::App& app);
+void add_sdo(CLI::App& app);
 void add_jog(CLI::App& app);
 void add_simulate(CLI::App& app);
 void add_move(CLI::App& app);

@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
   takt::tools::add_check(app);
   takt::tools::add_scan(app);
   takt::tools::add_candump(app);
+  takt::tools::add_sdo(app);
   takt::tools::add_jog(app);
   takt::tools::add_simulate(app);
   takt::tools::add_move(app);

@@ -268,7 +268,7 @@ TEST_CASE("a server refuses segments out of order and survives a malicious clien
   };
   CHECK(code(answer({0x00, 1, 2, 3, 4, 5, 6, 7})) == SdoAbort::unknown_command);
   CHECK(code(answer({0x60, 0, 0, 0, 0, 0, 0, 0})) == SdoAbort::unknown_command);
-  CHECK(code(answer({0xC0, 1, 0x20, 3, 0, 0, 0, 0})) == SdoAbort::unknown_command);
+  CHECK(code(answer({0xE0, 1, 0x20, 3, 0, 0, 0, 0})) == SdoAbort::unknown_command);
   CHECK(answer({0x80, 1, 0x20, 3, 0, 0, 0, 0}) == Frame{});
   CHECK(code(answer({0x21, 1, 0x20, 3, 5, 0, 0, 0})) == SdoAbort::none);
   CHECK(code(answer({0x10, 1, 2, 3, 4, 5, 6, 7})) == SdoAbort::toggle);

@@ -1,6 +1,6 @@
 // Fuzzes CANopen with any bytes as frames. Decoders reject them, or re-encode them to the same. An SDO client
-// writes nothing beyond its room. A master keeps finite feedback and sends only frames of the protocol. A
-// simulated drive survives, and its answers are frames that a bus can carry.
+// writes nothing beyond its room, and a server ends each sub-block. A master keeps finite feedback and sends
+// only frames of the protocol. A simulated drive survives, and its answers are frames that a bus can carry.
 #include <array>
 #include <span>
 
@@ -8,6 +8,7 @@
 #include "takt/can/canopen/emergency.hpp"
 #include "takt/can/canopen/nmt.hpp"
 #include "takt/can/canopen/sdo_client.hpp"
+#include "takt/can/canopen/sdo_server.hpp"
 #include "takt/can/canopen/sync.hpp"
 #include "takt/can/cia402/process_data.hpp"
 #include "takt/drives/cia402/cia402_drive.hpp"
@@ -66,10 +67,15 @@ void fuzz_client(std::span<const std::uint8_t> bytes) {
   for (Time now{}; !bytes.empty(); now += Duration(1'000'000)) {
     if (client.state() != canopen::SdoState::busy) {
       const canopen::Address object{static_cast<std::uint16_t>(bytes[0] & 3U), 0};
+      const bool in_blocks = (bytes[0] & 8U) != 0;
       if ((bytes[0] & 4U) != 0) {
-        client.upload(object, std::span(memory).first(room));
+        if (in_blocks)
+          client.upload_block(object, std::span(memory).first(room));
+        else
+          client.upload(object, std::span(memory).first(room));
       } else {
-        require(client.download(object, source).has_value());
+        require((in_blocks ? client.download_block(object, source) : client.download(object, source))
+                    .has_value());
       }
     }
     if (const auto frame = client.poll(now)) require(known(*frame));
@@ -78,6 +84,33 @@ void fuzz_client(std::span<const std::uint8_t> bytes) {
     (void)client.receive(frame);
     require(client.received().size() <= room);
     for (std::size_t i = room; i < memory.size(); ++i) require(memory[i] == 0);
+  }
+}
+
+/// A dictionary whose objects have as many bytes as their index tells.
+struct AnySize {
+  std::size_t written = 0;
+  tl::expected<std::size_t, canopen::SdoAbort> read(canopen::Address object,
+                                                    std::span<std::uint8_t> room) noexcept {
+    return std::min<std::size_t>(object.index, room.size());
+  }
+  canopen::SdoAbort write(canopen::Address, std::span<const std::uint8_t> data) noexcept {
+    written = data.size();
+    return canopen::SdoAbort::none;
+  }
+};
+
+void fuzz_server(std::span<const std::uint8_t> bytes) {
+  constexpr std::size_t capacity = 40;
+  canopen::SdoServer<capacity> server(node, 4);
+  AnySize dictionary;
+  while (!bytes.empty()) {
+    can::Frame frame = test::next_frame(bytes);
+    if (frame.id >= canopen::sdo_request_base) frame.id = canopen::sdo_request_base + node;
+    (void)server.receive(frame, dictionary);
+    std::size_t segments = 0;
+    while (server.poll()) require(++segments <= (capacity + 6) / 7);
+    require(dictionary.written <= capacity);
   }
 }
 
@@ -107,6 +140,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   test::fuzz_hardware<drives::Cia402Hardware<test::ScriptedBus>>(description, bytes, decode_everything,
                                                                  known);
   fuzz_client(bytes);
+  fuzz_server(bytes);
   fuzz_drive(description.joints[0], bytes);
   return 0;
 }

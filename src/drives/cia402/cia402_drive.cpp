@@ -109,6 +109,7 @@ void Cia402Drive::answer_sdo(const can::Frame& request) noexcept {
   } else if (*answer) {
     queue(**answer, options_.reply_delay);
   }
+  while (const auto segment = server_.poll()) queue(*segment, options_.reply_delay);
   motor_.obey(objects_);
   if (objects_[Object::producer_heartbeat] != heartbeat_before) start_heartbeat();
 }

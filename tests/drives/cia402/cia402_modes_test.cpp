@@ -211,6 +211,26 @@ TEST_CASE("quick stop brakes, and ends where its option says") {
   }
 }
 
+TEST_CASE("a drive gives an object in a block to a client that demands it") {
+  ModeRig rig;
+  const auto ask = [&rig](const std::array<std::uint8_t, 8>& bytes) {
+    rig.send(*make_frame(canopen::sdo_request_base + node, bytes));
+    rig.now += 2ms;
+    rig.world.advance(rig.now);
+    std::array<Frame, 32> frames;
+    const std::size_t count = rig.world.host.receive(frames);
+    return std::vector<Frame>(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(count));
+  };
+  CHECK(ask({0xA4, 0x08, 0x10, 0, 127, 0, 0, 0}).size() == 1);
+  const auto segments = ask({0xA3});
+  REQUIRE(segments.size() == 3);
+  CHECK(segments[0].data[0] == 1);
+  CHECK(segments[2].data[0] == 0x83);
+  CHECK(std::string(segments[0].data.begin() + 1, segments[0].data.begin() + 8) == "takt si");
+  CHECK(ask({0xA2, 3, 127})[0].data[0] == 0xC5);  // one byte of the last segment is unused
+  CHECK(ask({0xA1}).empty());
+}
+
 TEST_CASE("long objects come in segments, and what is wrong is refused by name") {
   ModeRig rig;
   std::vector<std::uint8_t> room(64);

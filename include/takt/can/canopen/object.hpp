@@ -7,7 +7,7 @@
 // - 0x080+node   emergencies (emergency.hpp)
 // - 0x180 to 0x57F  process data (pdo.hpp)
 // - 0x580+node   SDO, from the device (sdo_client.hpp)
-// - 0x600+node   SDO, to the device
+// - 0x600+node   SDO, to the device (sdo_server.hpp)
 // - 0x700+node   boot-up and heartbeat (nmt.hpp)
 //
 // All frames are classic data frames with 11-bit identifiers. All numbers are little-endian. Real-time safe

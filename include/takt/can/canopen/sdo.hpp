@@ -1,7 +1,7 @@
 // Service data objects (CiA 301, 7.2.4) read and write entries of an object dictionary. Up to four bytes fit
 // in one frame (expedited); longer values take segments of seven bytes. This header has the abort codes and
-// the frames. The two ends are sdo_client.hpp and sdo_server.hpp. Block transfers are not supported: only a
-// client requests them, and servers need not support them. Real-time safe.
+// the frames. The two ends are sdo_client.hpp and sdo_server.hpp. Block transfers, for long values, are in
+// sdo_block.hpp. Real-time safe.
 #pragma once
 
 #include <algorithm>
