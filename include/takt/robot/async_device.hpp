@@ -18,8 +18,8 @@
 // after an error of exchange(), and without a reading for longer than its bound. A device that works again is
 // activated again (DeviceConfig::retry).
 //
-// Output{} is what is safe. The worker sends it by one more exchange() when the device or the worker is active
-// no longer. It does so, too, when the cycle gives no outputs for longer than the bound.
+// Output{} is what is safe. The worker sends it by one more exchange() when the device or the worker is not
+// active any more. It does so, too, when the cycle gives no outputs for longer than the bound.
 #pragma once
 
 #include <cstdint>
