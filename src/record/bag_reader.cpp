@@ -83,6 +83,7 @@ SetupResult<BagReader::Found> BagReader::next_record() {
   is_cut_ = !*whole && (record_size_ > 0 || !file_.piece().empty());
   if (!*whole) return Found::end;
   const Bytes header_bytes(file_.piece().begin(), file_.piece().end());
+  if (header_bytes.empty() && index_at_ >= position_ + record_size_) return go_to_index();
   whole = read_sized();
   if (!whole) return tl::unexpected<SetupError>(std::move(whole.error()));
   is_cut_ = !*whole;
@@ -95,6 +96,15 @@ SetupResult<BagReader::Found> BagReader::next_record() {
   begin_chunk();
   if (auto opened = open_chunk(*header, file_.piece()); !opened) lose_chunk(std::move(opened.error()));
   return Found::nothing;
+}
+
+/// Some writers leave zeros before the index. They are no record, and nothing is lost.
+SetupResult<BagReader::Found> BagReader::go_to_index() {
+  record_size_ = index_at_ - position_;
+  const auto whole = file_.skip(record_size_ - word, [](std::span<const std::uint8_t>) {});
+  if (!whole) return tl::unexpected<SetupError>(whole.error());
+  is_cut_ = !*whole;
+  return *whole ? Found::nothing : Found::end;
 }
 
 SetupResult<BagReader::Found> BagReader::next_in_chunk() {

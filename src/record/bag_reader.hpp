@@ -60,6 +60,7 @@ class BagReader final : public MessageSource {
   [[nodiscard]] SetupResult<Header> read_header(std::span<const std::uint8_t> bytes) const;
   [[nodiscard]] SetupResult<bool> read_sized();
   [[nodiscard]] SetupResult<Found> next_record() override;
+  [[nodiscard]] SetupResult<Found> go_to_index();
   [[nodiscard]] SetupResult<Found> next_in_chunk() override;
   [[nodiscard]] bool is_complete() const noexcept override {
     return !is_cut_ && index_at_ != 0 && position_ >= index_at_;

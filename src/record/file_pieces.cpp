@@ -5,17 +5,24 @@
 namespace takt::record {
 
 SetupResult<bool> FilePieces::read(std::uint64_t size) {
-  piece_.clear();
-  while (piece_.size() < size) {
-    const std::size_t have = piece_.size();
-    piece_.resize(static_cast<std::size_t>(std::min(size, have + step)));
-    const auto got = source_->read(std::span(piece_).subspan(have));
-    if (!got) return tl::unexpected<SetupError>(got.error());
-    if (*got == piece_.size() - have) continue;
-    piece_.resize(have + *got);
-    return false;
+  // Moves fewer bytes than were taken, so any number of put_back() costs little.
+  if (next_ >= buffer_.size() - next_) {
+    buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(next_));
+    next_ = 0;
   }
-  return true;
+  piece_size_ = 0;
+  for (bool is_end = false; !is_end && buffer_.size() - next_ < size;) {
+    const std::size_t have = buffer_.size();
+    const std::uint64_t missing = size - (have - next_);
+    buffer_.resize(have + static_cast<std::size_t>(std::min(missing, step)));
+    const auto got = source_->read(std::span(buffer_).subspan(have));
+    is_end = !got || *got < buffer_.size() - have;
+    buffer_.resize(have + got.value_or(0));
+    if (!got) return tl::unexpected<SetupError>(got.error());
+  }
+  piece_size_ = static_cast<std::size_t>(std::min<std::uint64_t>(size, buffer_.size() - next_));
+  next_ += piece_size_;
+  return piece_size_ == size;
 }
 
 tl::unexpected<SetupError> FilePieces::damage(std::uint64_t position, Errc code,

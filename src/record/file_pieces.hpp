@@ -26,6 +26,11 @@ class FilePieces {
 
   /// Reads the next `size` bytes. Returns false if the file ends before; the piece has what there is.
   [[nodiscard]] SetupResult<bool> read(std::uint64_t size);
+  /// Shortens the piece. The next read() begins with the bytes that it lost.
+  void put_back(std::size_t count) noexcept {
+    next_ -= count;
+    piece_size_ -= count;
+  }
   /// Passes over the next `size` bytes, piece by piece. Returns false if the file ends before.
   template <class OnPiece>
   [[nodiscard]] SetupResult<bool> skip(std::uint64_t size, OnPiece on_piece) {
@@ -39,7 +44,9 @@ class FilePieces {
     return true;
   }
   /// The bytes of the last read().
-  [[nodiscard]] std::span<const std::uint8_t> piece() const noexcept { return piece_; }
+  [[nodiscard]] std::span<const std::uint8_t> piece() const noexcept {
+    return std::span(buffer_).subspan(next_ - piece_size_, piece_size_);
+  }
 
   /// An error at a byte of the file. A part names what is wrong there.
   [[nodiscard]] tl::unexpected<SetupError> damage(std::uint64_t position, Errc code,
@@ -50,7 +57,9 @@ class FilePieces {
 
   std::unique_ptr<ByteSource> source_;
   std::string name_;
-  Bytes piece_;
+  Bytes buffer_;
+  std::size_t next_ = 0;  ///< in the buffer: where the next piece begins
+  std::size_t piece_size_ = 0;
 };
 
 }  // namespace takt::record

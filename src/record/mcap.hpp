@@ -23,6 +23,8 @@ enum class McapOpcode : std::uint8_t {
   chunk = 0x06,
   message_index = 0x07,
   chunk_index = 0x08,
+  attachment = 0x09,
+  attachment_index = 0x0A,
   statistics = 0x0B,
   metadata = 0x0C,
   metadata_index = 0x0D,

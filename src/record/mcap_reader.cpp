@@ -43,51 +43,135 @@ void McapReader::know_definitions_of(const MessageSource& other) {
 
 SetupResult<McapReader::Found> McapReader::next_record() {
   position_ += std::exchange(record_size_, 0);
-  const auto read_prefix = file_.read(mcap_prefix);
-  if (!read_prefix) return tl::unexpected<SetupError>(read_prefix.error());
-  if (!*read_prefix) return Found::end;
-  ByteReader reader(file_.piece());
-  const auto opcode = static_cast<McapOpcode>(reader.little<std::uint8_t>());
-  const auto size = reader.little<std::uint64_t>();
+  auto whole = file_.read(mcap_prefix);
+  if (!whole) return tl::unexpected<SetupError>(std::move(whole.error()));
+  if (!*whole) return Found::end;
+  const std::uint64_t size = McapFrame(file_.piece()).size;
+  file_.put_back(mcap_prefix);
+  // With the beginning of the next record, which tells whether the size can be right.
+  whole = file_.read(mcap_prefix + std::min(size, max_file_record) + mcap_look_ahead);
+  if (!whole) return tl::unexpected<SetupError>(std::move(whole.error()));
+  const McapFrame frame(file_.piece());
+  if (!frame.is_sound(has_chunks())) return pass_over_damage(frame);
+  if (size > max_file_record) return pass_over_long(frame);
+  if (!frame.is_whole()) return Found::end;
+  file_.put_back(frame.behind.size());
+  record_size_ = mcap_prefix + size;
   const std::uint32_t crc = crc_.value();
   crc_.add(file_.piece());
-
-  using enum McapOpcode;
-  const bool is_needed = opcode == schema || opcode == channel || opcode == message || opcode == chunk ||
-                         opcode == metadata || opcode == data_end || opcode == footer ||
-                         (opcode == message_index && is_chunk_lost());
-  if (opcode == chunk) begin_chunk();
-  if (opcode == chunk && size > max_file_record) return pass_over_chunk(size);
-  if (is_needed && size > max_file_record)
-    return damage(Errc::record_too_long, fmt::format("{} bytes, at most {}", size, max_file_record));
-  const auto add_to_crc = [this](std::span<const std::uint8_t> piece) { crc_.add(piece); };
-  const auto whole = is_needed ? file_.read(size) : file_.skip(size, add_to_crc);
-  if (!whole) return tl::unexpected<SetupError>(whole.error());
-  if (!*whole) return Found::end;
-  record_size_ = mcap_prefix + size;
-  if (is_needed) crc_.add(file_.piece());
-  if (opcode == data_end) {
-    const auto expected = ByteReader(file_.piece()).little<std::uint32_t>();
+  if (frame.opcode == McapOpcode::data_end) {
+    const auto expected = ByteReader(frame.content).little<std::uint32_t>();
     // Of what is lost already, the checksum tells nothing new.
     if (expected != 0 && expected != crc && lost().empty())
       lose(damage(Errc::checksum_mismatch, "the data before it").value());
     return Found::nothing;
   }
-  if (opcode == footer) {
+  if (frame.opcode == McapOpcode::footer) {
     if (auto end = finish(); !end) return tl::unexpected<SetupError>(std::move(end.error()));
     return Found::end;
   }
-  return is_needed ? take(opcode, file_.piece()) : Found::nothing;
+  if (frame.opcode == McapOpcode::chunk) begin_chunk(frame.content);
+  auto found = take(frame.opcode, frame.content);
+  const bool is_only_this_lost = !found && (found.error().error == Error(Errc::unknown_channel) ||
+                                            found.error().error == Error(Errc::record_too_short));
+  if (!is_only_this_lost) return found;
+  lose(std::move(found.error()));
+  return Found::nothing;
 }
 
-SetupResult<McapReader::Found> McapReader::pass_over_chunk(std::uint64_t size) {
-  record_size_ = size;
-  lose_chunk(
-      damage(Errc::record_too_long, fmt::format("{} bytes, at most {}", size, max_file_record)).value());
-  const auto whole = file_.skip(size, [](std::span<const std::uint8_t>) {});
+/// Notes that a chunk begins, and its times, if the file tells them.
+void McapReader::begin_chunk(std::span<const std::uint8_t> content) {
+  MessageSource::begin_chunk();
+  ByteReader reader(content);
+  const auto first = reader.little<std::uint64_t>();
+  const auto last = reader.little<std::uint64_t>();
+  if (reader.ok()) chunk_times_.emplace(time_of(first), time_of(last));
+}
+
+/// Goes on behind a record that is longer than memory allows. An attachment is no loss: nobody reads it.
+SetupResult<McapReader::Found> McapReader::pass_over_long(const McapFrame& frame) {
+  const std::uint64_t rest = frame.size - frame.content.size();
+  record_size_ = mcap_prefix + frame.size;
+  SetupError reason =
+      damage(Errc::record_too_long, fmt::format("{} bytes, at most {}", frame.size, max_file_record)).value();
+  if (frame.opcode == McapOpcode::chunk) {
+    begin_chunk(frame.content);
+    lose_chunk(std::move(reason));
+  } else if (frame.opcode != McapOpcode::attachment) {
+    lose(std::move(reason));
+  }
+  const auto add_to_crc = [this](std::span<const std::uint8_t> piece) { crc_.add(piece); };
+  add_to_crc(file_.piece());
+  const auto whole = file_.skip(rest, add_to_crc);
   if (!whole) return tl::unexpected<SetupError>(whole.error());
-  record_size_ = *whole ? mcap_prefix + size : 0;
-  return *whole ? Found::nothing : Found::end;
+  if (*whole) return Found::nothing;
+  record_size_ = 0;
+  return Found::end;
+}
+
+/// Goes on behind a record whose opcode or size is wrong. At the end of a file, it may only be cut off.
+SetupResult<McapReader::Found> McapReader::pass_over_damage(const McapFrame& frame) {
+  const bool has_wrong_opcode =
+      frame.opcode == McapOpcode::chunk ? frame.fits_any() : frame.has_form_of_chunk();
+  const bool is_chunk = (frame.opcode == McapOpcode::chunk) != has_wrong_opcode;
+  if (is_chunk) begin_chunk(frame.content);
+  SetupError reason =
+      damage(Errc::bad_record, fmt::format("opcode {}, {} bytes", static_cast<int>(frame.opcode), frame.size))
+          .value();
+  if (has_wrong_opcode && frame.is_whole()) {
+    record_size_ = mcap_prefix + frame.size;
+    file_.put_back(frame.behind.size());
+  } else {
+    const auto found = find_record();
+    if (!found) return tl::unexpected<SetupError>(found.error());
+    if (!*found) return Found::end;
+  }
+  is_chunk ? lose_chunk(std::move(reason)) : lose(std::move(reason));
+  return Found::nothing;
+}
+
+/// Goes from behind the first byte of the piece to the next record. Returns false if none follows.
+SetupResult<bool> McapReader::find_record() {
+  constexpr std::size_t step = std::size_t{1} << 20;
+  std::uint64_t passed = 1;
+  file_.put_back(file_.piece().size() - 1);
+  while (true) {
+    const auto whole = file_.read(2 * step);  // records up to one step are recognised
+    if (!whole) return tl::unexpected<SetupError>(whole.error());
+    const auto piece = file_.piece();
+    const std::size_t places = *whole ? step : piece.size();
+    for (std::size_t i = 0; i < places; ++i) {
+      if (!is_record(piece.subspan(i))) continue;
+      file_.put_back(piece.size() - i);
+      record_size_ = passed + i;
+      return true;
+    }
+    if (!*whole) return false;
+    file_.put_back(piece.size() - step);
+    passed += step;
+  }
+}
+
+/// Whether bytes anywhere in the file are a record. Those in a chunk are none: only its checksum proves them.
+bool McapReader::is_record(std::span<const std::uint8_t> bytes) const {
+  if (!can_begin_record(bytes)) return false;
+  const McapFrame frame(bytes);
+  switch (frame.opcode) {
+    case McapOpcode::chunk:
+      return frame.has_form_of_chunk();
+    case McapOpcode::footer:
+      return frame.is_whole() && frame.fits(McapOpcode::footer) &&
+             as_text(frame.behind).starts_with(as_text(mcap_magic));
+    case McapOpcode::schema:
+    case McapOpcode::channel:
+      return !has_chunks() && frame.is_followed();
+    case McapOpcode::message:
+      return !has_chunks() && frame.is_whole() && frame.size >= mcap_message_head &&
+             channels_.contains(ByteReader(frame.content).little<std::uint16_t>()) &&
+             can_begin_record(frame.behind);
+    default:
+      return frame.is_followed();
+  }
 }
 
 SetupResult<McapReader::Found> McapReader::take(McapOpcode opcode, std::span<const std::uint8_t> content) {
@@ -183,9 +267,7 @@ SetupResult<void> McapReader::take_metadata(ByteReader reader) {
 }
 
 SetupResult<void> McapReader::open_chunk(ByteReader reader) {
-  const auto first = reader.little<std::uint64_t>();
-  const auto last = reader.little<std::uint64_t>();
-  chunk_times_.emplace(time_of(first), time_of(last));
+  reader.skip(2 * sizeof(std::uint64_t));  // its times
   const auto size = reader.little<std::uint64_t>();
   const auto checksum = reader.little<std::uint32_t>();
   const std::string_view compression = take_text(reader);

@@ -1,7 +1,7 @@
 // Reads the messages of an MCAP file from its beginning to its end. Any input is safe: each fault has a named
 // error with its byte, and memory stays bounded for any size that the file claims. The index at the end is
-// not used, so a wrong one does no harm. A file that ends early, or has a damaged chunk, gives all messages
-// of its whole chunks.
+// not used, so a wrong one does no harm. A file that ends early, or has a damaged record, gives all messages
+// of its whole chunks. Behind a record whose size is wrong, reading goes on at the next one.
 //
 // Not real-time safe.
 #pragma once
@@ -18,6 +18,7 @@
 #include "record/crc32.hpp"
 #include "record/file_pieces.hpp"
 #include "record/mcap.hpp"
+#include "record/mcap_frame.hpp"
 #include "record/message_source.hpp"
 #include "takt/core/bytes.hpp"
 #include "takt/core/setup_error.hpp"
@@ -44,7 +45,11 @@ class McapReader final : public MessageSource {
   [[nodiscard]] SetupResult<void> take_schema(ByteReader reader);
   [[nodiscard]] SetupResult<void> take_channel(ByteReader reader);
   [[nodiscard]] SetupResult<void> take_metadata(ByteReader reader);
-  [[nodiscard]] SetupResult<Found> pass_over_chunk(std::uint64_t size);
+  void begin_chunk(std::span<const std::uint8_t> content);
+  [[nodiscard]] SetupResult<Found> pass_over_long(const McapFrame& frame);
+  [[nodiscard]] SetupResult<Found> pass_over_damage(const McapFrame& frame);
+  [[nodiscard]] SetupResult<bool> find_record();
+  [[nodiscard]] bool is_record(std::span<const std::uint8_t> bytes) const;
   [[nodiscard]] SetupResult<void> open_chunk(ByteReader reader);
   [[nodiscard]] SetupResult<void> unpack(std::string_view compression, std::span<const std::uint8_t> packed,
                                          std::uint64_t size);

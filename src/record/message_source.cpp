@@ -77,6 +77,10 @@ SetupResult<void> MessageSource::keep(std::size_t size) {
   return {};
 }
 
+namespace {
+constexpr std::string_view from_database = "it is a database; ros2 bag convert makes an MCAP file of it";
+}
+
 SetupResult<std::unique_ptr<MessageSource>> open_messages(std::unique_ptr<ByteSource> bytes, std::string name,
                                                           const std::vector<Compression*>& compressions) {
   FilePieces file(std::move(bytes), std::move(name));
@@ -87,7 +91,9 @@ SetupResult<std::unique_ptr<MessageSource>> open_messages(std::unique_ptr<ByteSo
   if (!whole) return tl::unexpected<SetupError>(std::move(whole.error()));
   if (*whole && begins_with(as_text(mcap_magic)))
     return std::make_unique<McapReader>(std::move(file), compressions);
-  if (!*whole || !begins_with(bag_magic)) return file.damage(0, Errc::not_a_recording, {});
+  if (!*whole || !begins_with(bag_magic))
+    return file.damage(0, Errc::not_a_recording,
+                       *whole && begins_with("SQLite format 3") ? from_database : "");
   whole = file.read(bag_magic.size() - mcap_magic.size());
   if (!whole) return tl::unexpected<SetupError>(std::move(whole.error()));
   if (!*whole || as_text(file.piece()) != bag_magic.substr(mcap_magic.size()))

@@ -51,10 +51,11 @@ class MessageSource {
   MessageSource(const MessageSource&) = delete;
   MessageSource& operator=(const MessageSource&) = delete;
 
-  /// The next message, or nullptr at the end. Passes over a damaged chunk, and ends at other damage; lost()
-  /// tells of both. After an error, each further call returns the same error. Errors: read_failed,
-  /// data_after_end. If no message could be read, also record_too_long, record_too_short,
-  /// unsupported_compression, bad_chunk, unknown_channel, definition_changed, checksum_mismatch.
+  /// The next message, or nullptr at the end. Passes over a damaged chunk, and over a record whose size is
+  /// wrong if the format shows where the next one begins. Ends at other damage. lost() tells of all. After
+  /// an error, each further call returns the same error. Errors: read_failed, data_after_end. If no message
+  /// could be read, also record_too_long, record_too_short, unsupported_compression, bad_record, bad_chunk,
+  /// unknown_channel, definition_changed, checksum_mismatch.
   [[nodiscard]] SetupResult<const FileMessage*> next();
 
   /// The parts that could not be read so far. Their times are log times.
@@ -88,6 +89,7 @@ class MessageSource {
   [[nodiscard]] virtual bool is_complete() const noexcept = 0;
   /// Notes that the current record is a chunk.
   void begin_chunk() noexcept;
+  [[nodiscard]] bool has_chunks() const noexcept { return chunks_ > 0; }
   /// Passes over the rest of the current chunk.
   void lose_chunk(SetupError reason);
   /// Notes that the current record, or what is before it, is damaged.

@@ -39,6 +39,14 @@ std::optional<std::uint64_t> number_in(const Texts& entries, const char* name) {
   return number;
 }
 
+/// Opens the file with the definitions that an earlier reading found; null: there was none.
+SetupResult<std::unique_ptr<MessageSource>> reopen(const OpenMessages& open, const std::string& path,
+                                                   const MessageSource* earlier) {
+  auto source = open(path);
+  if (source && earlier != nullptr) (*source)->know_definitions_of(*earlier);
+  return source;
+}
+
 tl::unexpected<SetupError> other_recording(const std::string& path) {
   return fail(Errc::not_a_recording, path + ": it is not a later file of the same recording");
 }
@@ -129,7 +137,15 @@ SetupResult<Reader> Reader::Messages::create(OpenMessages open, FileChain files,
 
 /// Reads up to the first message, before which takt writes its metadata. Returns false if there is none.
 SetupResult<bool> Reader::Messages::begin_own() {
-  const auto first = source_->next();
+  auto first = source_->next();
+  if (pass_over_damage_ && !source_->lost().empty()) {
+    // The lost part may have defined messages. The end of the file defines them again.
+    while (first && *first != nullptr) first = source_->next();
+    auto again = reopen(open_, files_.present(), source_.get());
+    if (!again) return tl::unexpected<SetupError>(std::move(again.error()));
+    source_ = std::move(*again);
+    first = source_->next();
+  }
   const auto found = source_->metadata().find(recording_metadata);
   if (found == source_->metadata().end()) {
     if (!first) return tl::unexpected<SetupError>(first.error());
@@ -206,14 +222,6 @@ void Reader::Messages::lose_between(const std::string& named, const std::string&
   }
   if (!pass_over_damage_) failure_ = gap.reason;
   lost_before_.push_back(std::move(gap));
-}
-
-/// Opens the file with the definitions that an earlier reading found; null: there was none.
-SetupResult<std::unique_ptr<MessageSource>> reopen(const OpenMessages& open, const std::string& path,
-                                                   const MessageSource* earlier) {
-  auto source = open(path);
-  if (source && earlier != nullptr) (*source)->know_definitions_of(*earlier);
-  return source;
 }
 
 SetupResult<void> read_to_end(MessageSource& source, ForeignOutline& outline) {

@@ -402,6 +402,7 @@ std::string name_of(const std::vector<std::string>& names, std::size_t code) {
 }  // namespace
 
 const Unit& ReportData::unit(std::size_t joint) const noexcept {
+  if (!is_own) return as_recorded;
   return joint < metadata.units.size() && metadata.units[joint] == millimetres.recorded ? millimetres
                                                                                         : degrees;
 }

@@ -26,15 +26,20 @@ namespace takt::tools {
 
 /// The unit in which a joint's positions are shown: degrees, or millimetres for a linear joint, as in papers.
 struct Unit {
-  double scale;               ///< factor from the recording's unit, rad or m
-  std::string_view recorded;  ///< "rad" or "m"
+  double scale;               ///< factor from the recording's unit
+  std::string_view recorded;  ///< the recording's unit, in names of columns
   std::string_view name;
-  std::string_view suffix;  ///< the unit after a number
-  std::string_view key;     ///< the unit in summary.json
-  std::string_view effort;  ///< the unit of effort, shown as recorded
+  std::string_view suffix;         ///< the unit after a number
+  std::string_view speed;          ///< the unit of velocity
+  std::string_view key;            ///< the unit in summary.json
+  std::string_view effort;         ///< the unit of effort, shown as recorded
+  std::string_view effort_column;  ///< the same in names of columns
 };
-inline constexpr Unit degrees{57.295779513082320877, "rad", "°", "°", "deg", "N m"};
-inline constexpr Unit millimetres{1e3, "m", "mm", " mm", "mm", "N"};
+inline constexpr Unit degrees{57.295779513082320877, "rad", "°", "°", "°/s", "deg", "N m", "Nm"};
+inline constexpr Unit millimetres{1e3, "m", "mm", " mm", "mm/s", "mm", "N", "N"};
+/// Of another program's file: joint states do not tell which of their joints are linear.
+inline constexpr Unit as_recorded{1,          "rad_or_m", "rad or m", " rad or m", "rad/s or m/s",
+                                  "rad_or_m", "N m or N", "Nm_or_N"};
 
 /// The largest number of sections: a recording from outside could have millions.
 inline constexpr std::size_t max_sections = 100;
@@ -195,7 +200,7 @@ struct ReportData {
   bool truncated = false;
   std::vector<record::LostPart> lost;
   std::vector<record::LeftOut> left_out;
-  std::uint64_t dropped = 0;
+  std::optional<std::uint64_t> dropped{};
   std::size_t marks_ignored = 0;  ///< beyond max_sections
   std::size_t cycles = 0;         ///< recorded
   std::optional<record::LoopTotals> totals;
@@ -241,6 +246,8 @@ struct ReportData {
   [[nodiscard]] std::optional<std::uint64_t> overruns() const noexcept {
     return totals ? std::optional(totals->overruns) : std::nullopt;
   }
+  /// Whether the period is known: one time of another program's file tells none.
+  [[nodiscard]] bool has_period() const noexcept { return is_own || duration > 0; }
   /// Whether all that the file once had was read.
   [[nodiscard]] bool is_complete() const noexcept { return !truncated && lost.empty() && left_out.empty(); }
 };

@@ -202,9 +202,9 @@ void add_notices(Page& page, const ReportData& data, const std::string& notice) 
   for (const record::LostPart& part : data.lost)
     add("Damaged, and left out: " + html(part.text(data.start)) + ".");
   for (const record::LeftOut& one : data.left_out) add("Left out: " + html(one.text()) + ".");
-  if (data.dropped > 0) {
+  if (data.dropped.value_or(0) > 0) {
     add(fmt::format("{} records were dropped while recording, because the disk was too slow or full.",
-                    grouped(data.dropped)));
+                    grouped(*data.dropped)));
   }
   if (data.marks_ignored > 0) {
     add(fmt::format("Only the first {} marks are shown; {} more were found.", max_sections,
@@ -545,13 +545,16 @@ std::string index_html(const ReportData& data, const std::vector<Chapter>& chapt
                        const std::filesystem::path& plots, const std::string& notice,
                        const PlotLibrary& library) {
   const bool live = library.present();
-  const double period = to_seconds(data.metadata.period);
   const std::string robot = html(data.metadata.robot.empty() ? "Recording" : data.metadata.robot);
   Page page;
   add_head(page, robot, library);
-  page.add("<h1>{}</h1>\n<p class=\"lead\">{:.1f} s at {}{:.4g} Hz · {}: {} · joints: {}", robot,
-           data.duration, data.is_own ? "" : "about ", 1 / period, data.is_own ? "cycles" : "times",
-           grouped(data.cycles), data.metadata.joints.size());
+  page.add("<h1>{}</h1>\n<p class=\"lead\">", robot);
+  page.raw(data.duration < 1 ? fmt::format("{:.3g} s", data.duration)
+                             : fmt::format("{:.1f} s", data.duration));
+  if (data.has_period())
+    page.add(" at {}{:.4g} Hz", data.is_own ? "" : "about ", 1 / to_seconds(data.metadata.period));
+  page.add(" · {}: {} · joints: {}", data.is_own ? "cycles" : "times", grouped(data.cycles),
+           data.metadata.joints.size());
   if (data.is_own) page.add(" · buses: {}", data.metadata.buses.size());
   if (!data.metadata.created.empty()) page.add(" · {}", html(data.metadata.created));
   if (data.is_own) page.add(" · takt {}", html(data.metadata.takt_version));

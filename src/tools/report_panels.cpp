@@ -83,7 +83,7 @@ std::vector<TimePanel> all_panels_of(const ReportData& data, std::size_t joint, 
   std::vector<TimePanel> panels;
   panels.push_back(position_panel(data, joint, curves, show_command));
   panels.push_back(
-      {fmt::format("velocity ({}/s)", unit.name),
+      {fmt::format("velocity ({})", unit.speed),
        {{"reference_velocity", &curves, &JointCurves::reference_velocity, "", 2.8, reference_tint},
         {"measured_velocity", &curves, &JointCurves::measured_velocity, "", 1.1, measured_colour}},
        both_ways(unit.scale * limits.velocity),

@@ -165,7 +165,10 @@ void add_panel(Script& script, const TimePanel& panel, double head, double top, 
   script.add("set key at screen 0.985, screen {:.5f} right center horizontal\n", head);
   std::vector<std::string> curves;
   for (const Line& line : all_lines(panel)) {
-    curves.push_back(fmt::format("${} with lines lw {} lc rgb '{}' {}", line.name, line.width, line.colour,
+    // A sample alone has no line.
+    const bool is_alone = line.curve().coarse(picture_buckets).points().size() == 1;
+    curves.push_back(fmt::format("${} with {} lw {} lc rgb '{}' {}", line.name,
+                                 is_alone ? "points pt 7 ps 0.5" : "lines", line.width, line.colour,
                                  line.title.empty() ? "notitle" : fmt::format("title '{}'", line.title)));
   }
   script.add("plot {}\nunset label\nunset arrow\n", fmt::join(curves, ", "));
@@ -211,9 +214,9 @@ Figure close_up_figure(const ReportData& data, const CloseUp& close_up, std::siz
                         : fmt::format("{} at its fastest", joint);
   const Moments& error = tracking.by_goal ? tracking.command_error : tracking.reference_error;
   figure.caption = fmt::format(
-      "The fastest joint around its fastest moment ({:.1f} {}/s): over the whole section the measured "
+      "The fastest joint around its fastest moment ({:.1f} {}): over the whole section the measured "
       "position differs from its {} by {:.3f}{} (standard deviation; {:.3f}{} at most).",
-      tracking.top_speed, unit.name, tracking.by_goal ? "command" : "reference", error.deviation(),
+      tracking.top_speed, unit.speed, tracking.by_goal ? "command" : "reference", error.deviation(),
       unit.suffix, error.max_magnitude(), unit.suffix);
   figure.script =
       joint_script(figure.stem, data, close_up.joint, close_up.curves, close_up.begin, close_up.end, false);
@@ -277,7 +280,7 @@ std::string joint_caption(const ReportData& data, std::size_t joint) {
         fmt::arg("unit", suffix));
   }
   if (tracking.measured.max < tracking.measured.min) return "No position is recorded.";
-  return fmt::format("Measured from {:.1f}{unit} to {:.1f}{unit}. No reference is recorded.",
+  return fmt::format("Measured from {:.5g}{unit} to {:.5g}{unit}. No reference is recorded.",
                      tracking.measured.min, tracking.measured.max, fmt::arg("unit", suffix));
 }
 

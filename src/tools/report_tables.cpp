@@ -68,14 +68,14 @@ SetupResult<void> write_joints(const RecordingPlace& recording, const ReportData
   if (!reader) return tl::unexpected<SetupError>(reader.error());
   TextFile file(path);
   file.add("time_s,lateness_us,busy_us,robot_state,reason,reason_joint,active_goals");
-  const auto is_linear = [&](std::size_t joint) { return &data.unit(joint) == &millimetres; };
   for (std::size_t i = 0; i < data.metadata.joints.size(); ++i) {
     for (const char* column :
          {"command_{}", "reference_{}", "reference_{}_per_s", "measured_{}", "measured_{}_per_s", "goal"}) {
       const std::string name = fmt::format(fmt::runtime(column), data.unit(i).recorded);
       file.add(",{}", csv_cell(data.metadata.joints[i] + "." + name));
     }
-    file.add(",{}", csv_cell(data.metadata.joints[i] + (is_linear(i) ? ".measured_N" : ".measured_Nm")));
+    file.add(",{}",
+             csv_cell(fmt::format("{}.measured_{}", data.metadata.joints[i], data.unit(i).effort_column)));
   }
   file.end_line();
   while (true) {
@@ -281,10 +281,11 @@ std::string summary_json(const ReportData& data) {
               {"cut_off", data.truncated},
               {"lost", lost_json(data)},
               {"left_out", left_out_json(data)},
-              {"records_dropped", data.dropped},
+              {"records_dropped", data.dropped ? Json(*data.dropped) : Json()},
               {"cycles", data.cycles},
               {"duration_s", data.duration},
-              {"period_us", static_cast<double>(data.metadata.period.count()) * 1e-3}}},
+              {"period_us",
+               data.has_period() ? Json(static_cast<double>(data.metadata.period.count()) * 1e-3) : Json()}}},
             {"loop",
              {{"cycles", data.totals   ? Json(data.totals->cycles)
                          : data.is_own ? Json(data.cycles)

@@ -1,7 +1,8 @@
 // Fuzzes recordings with any bytes: they are read to the end or to a named error, and every returned span is
-// read.
+// read. Damage is an error first, and passed over then.
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 
 #include "takt/record/reader.hpp"
 #ifdef TAKT_WITH_ZSTD
@@ -12,8 +13,9 @@ using namespace takt::record;
 
 namespace {
 
-ReaderOptions with_compressions() {
+ReaderOptions with_compressions(bool pass_over_damage) {
   ReaderOptions options;
+  options.pass_over_damage = pass_over_damage;
 #ifdef TAKT_WITH_ZSTD
   static const auto zstd = make_zstd();
   options.compressions.push_back(zstd.get());
@@ -21,11 +23,9 @@ ReaderOptions with_compressions() {
   return options;
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  auto reader = Reader::from_bytes({data, size}, with_compressions());
-  if (!reader) return 0;
+void read_all(std::span<const std::uint8_t> bytes, bool pass_over_damage) {
+  auto reader = Reader::from_bytes(bytes, with_compressions(pass_over_damage));
+  if (!reader) return;
   double sum = 0;
   while (true) {
     const auto record = reader->next();
@@ -42,8 +42,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       for (const std::uint8_t byte : sample->message) sum += byte;
     }
   }
-  if (reader->position() > size) std::abort();
+  if (reader->position() > bytes.size()) std::abort();
+  for (const LostPart& part : reader->lost()) {
+    if (part.size > bytes.size() && part.reason.error != Errc::record_too_long) std::abort();
+  }
   volatile double keep = sum;
   static_cast<void>(keep);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  for (const bool pass_over_damage : {false, true}) read_all({data, size}, pass_over_damage);
   return 0;
 }

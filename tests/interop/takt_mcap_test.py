@@ -91,8 +91,8 @@ class BagTest(Recordings):
         with open(path + ".json") as file:
             written = json.load(file)
         self.assertEqual((summary["robot"], summary["recording"]["complete"]), ("/arm/joint_states", True))
-        self.assertEqual([float(row["shoulder.measured_rad"]) for row in rows], [one["positions"][0] for one in written])
-        self.assertEqual([float(row["elbow.measured_Nm"]) for row in rows], [one["efforts"][1] for one in written])
+        self.assertEqual([float(row["shoulder.measured_rad_or_m"]) for row in rows], [one["positions"][0] for one in written])
+        self.assertEqual([float(row["elbow.measured_Nm_or_N"]) for row in rows], [one["efforts"][1] for one in written])
         self.takt("report", path, "--topic", "/arm/joint_states", "--out", self.path("again"))
         self.assertIn("/chatter", self.takt("report", path, "--topic", "/nowhere", "--out", self.path("none"), status=2).stderr)
 
@@ -153,9 +153,9 @@ class PeerTest(Recordings):
         self.peer("write", self.path("other.mcap"))
         summary, rows = self.report(self.path("other.mcap"))
         self.assertEqual(len(rows), 200)
-        self.assertAlmostEqual(float(rows[199]["knee.measured_rad"]), 199 / 200)
+        self.assertAlmostEqual(float(rows[199]["knee.measured_rad_or_m"]), 199 / 200)
         self.assertAlmostEqual(float(rows[199]["time_s"]), 1.99)
-        self.assertEqual(rows[0]["elbow.command_rad"], "nan")
+        self.assertEqual(rows[0]["elbow.command_rad_or_m"], "nan")
         done = self.takt("report", self.path("other.mcap"), "--out", self.path("r"), "--topic", "/leg", status=2)
         self.assertIn("the file has the topics /arm", done.stderr)
 

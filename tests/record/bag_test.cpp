@@ -167,6 +167,22 @@ TEST_CASE("a bag that was not closed, or was cut, is read up to its last whole r
   CHECK(read_back(bag(records).substr(0, ends[10])).truncated);  // between two records
 }
 
+TEST_CASE("zeros before the index of a bag are no damage") {
+  const std::string head = chunk(arm + message(3, 1, 0, joint_state({"elbow"}, {1})));
+  for (const std::size_t zeros : {4U, 5U, 49U, 100U}) {
+    CAPTURE(zeros);
+    const std::string gap(zeros, '\0');
+    const ReadBack whole = read_back(bag(head + gap + arm, head.size() + zeros));
+    CHECK(!whole.error);
+    CHECK(!whole.truncated);
+    CHECK(whole.lost.empty());
+    CHECK(whole.positions == std::vector<Position>{{1'000'000'000, 1}});
+    const ReadBack cut = read_back(bag(head + gap, head.size() + zeros + 1));
+    CHECK(cut.truncated);
+    CHECK(cut.positions == whole.positions);
+  }
+}
+
 TEST_CASE("each kind of damage of a bag is named") {
   const std::string good = message(3, 1, 0, joint_state({"elbow"}, {0.5}));
   check_refused("#ROSBAG V1.2\n", Errc::not_a_recording, "another version than 2.0");

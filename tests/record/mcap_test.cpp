@@ -1,105 +1,24 @@
-// MCAP as such: files of other programs, and each kind of damage.
+// MCAP as such: files of other programs, and their joint states.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <functional>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "record/cdr.hpp"
 #include "record/crc32.hpp"
-#include "record/joint_state_message.hpp"
-#include "record/mcap_writer.hpp"
-#include "record/message_source.hpp"
+#include "record/mcap_files.hpp"
 #include "support/random.hpp"
 #include "takt/record/reader.hpp"
 
 using namespace takt;
 using namespace takt::record;
+using namespace takt::test::mcap;
 
 namespace {
-
-/// A compression that anybody can check: each byte twice.
-class Twice final : public Compression {
- public:
-  [[nodiscard]] std::string_view name() const noexcept override { return "twice"; }
-  [[nodiscard]] bool compress(std::span<const std::uint8_t> bytes,
-                              std::vector<std::uint8_t>& packed) override {
-    packed.clear();
-    for (const std::uint8_t byte : bytes) packed.insert(packed.end(), 2, byte);
-    return true;
-  }
-  [[nodiscard]] bool decompress(std::span<const std::uint8_t> packed,
-                                std::span<std::uint8_t> bytes) override {
-    if (packed.size() != 2 * bytes.size()) return false;
-    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = packed[2 * i];
-    return true;
-  }
-};
-
-McapDefinitions definitions() {
-  McapDefinitions made;
-  made.library = "test";
-  made.schemas = {{1, "j", "jsonschema", R"({"type":"object"})"}, {2, joint_state_name, "ros2msg", "..."}};
-  made.channels = {{1, 1, "/j", "json"}, {2, 2, "/joint_states", "cdr"}};
-  made.metadata = {{"notes", {{"who", "me"}}}};
-  return made;
-}
-
-/// A file with these messages, a chunk for each ten.
-struct Message {
-  std::uint16_t channel = 1;
-  std::uint64_t time = 0;
-  std::string data;
-};
-Bytes file_of(const std::vector<Message>& messages, Compression* compression = nullptr) {
-  const McapDefinitions all = definitions();
-  McapFile file(all);
-  Bytes bytes = file.begin();
-  ChunkBuilder builder(compression);
-  const auto pack = [&] {
-    const PackedChunk chunk = builder.pack();
-    append(bytes, std::span<const std::uint8_t>(chunk.bytes));
-    file.wrote(chunk);
-  };
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    builder.add(messages[i].channel, messages[i].time, as_bytes(messages[i].data));
-    if (i % 10 == 9) pack();
-  }
-  if (!builder.empty()) pack();
-  append(bytes, std::span<const std::uint8_t>(file.end({"last", {}})));
-  return bytes;
-}
-
-struct ReadBack {
-  std::vector<Message> messages;
-  std::optional<SetupError> error;
-  bool truncated = false;
-  std::vector<LostPart> lost;
-};
-ReadBack read_back(std::span<const std::uint8_t> bytes, const std::vector<Compression*>& compressions = {}) {
-  ReadBack back;
-  auto source = open_messages(read_memory(bytes), "", compressions);
-  if (!source) {
-    back.error = source.error();
-    return back;
-  }
-  while (true) {
-    const auto message = (*source)->next();
-    if (!message) back.error = message.error();
-    if (!message || *message == nullptr) break;
-    back.messages.push_back(
-        {(*message)->channel->id, (*message)->log_time, std::string(as_text((*message)->data))});
-  }
-  back.truncated = (*source)->truncated();
-  back.lost = (*source)->lost();
-  return back;
-}
 
 Bytes from_hex(std::string_view hex) {
   Bytes bytes;
@@ -177,107 +96,7 @@ TEST_CASE("messages come back, compressed or not") {
   CHECK(unknown.error->message.find("\"twice\"") != std::string::npos);
 }
 
-TEST_CASE("each kind of damage has its name and its byte") {
-  const Bytes whole = file_of({{1, 5, "{}"}, {1, 6, "{}"}});
-  const auto find = [&](McapOpcode opcode, std::size_t after = mcap_magic.size()) {
-    std::size_t at = mcap_magic.size();
-    while (at < after || whole[at] != static_cast<std::uint8_t>(opcode)) {
-      std::uint64_t size = 0;
-      std::memcpy(&size, &whole[at + 1], sizeof(size));
-      at += mcap_prefix + size;
-    }
-    return at;
-  };
-  const auto with = [&](const std::function<void(Bytes&)>& change) {
-    Bytes bytes = whole;
-    change(bytes);
-    const ReadBack back = read_back(bytes);
-    REQUIRE((back.error || back.lost.size() == 1));
-    return back.error ? *back.error : back.lost[0].reason;
-  };
-  const std::size_t chunk = find(McapOpcode::chunk);
-  const std::size_t content = chunk + mcap_prefix;
-  CHECK(with([](Bytes& b) { b[0] = 'T'; }).error == Errc::not_a_recording);
-  CHECK(with([](Bytes& b) { b.push_back(0); }).error == Errc::data_after_end);
-  CHECK(with([&](Bytes& b) { b[chunk + 8] = 1; }).error == Errc::record_too_long);
-  CHECK(with([&](Bytes& b) { b[content + 16 + 7] = 1; }).error == Errc::record_too_long);  // a bomb
-  CHECK(with([&](Bytes& b) { ++b[content + 16]; }).error == Errc::bad_chunk);              // another size
-  CHECK(with([&](Bytes& b) { ++b[content + 24]; }).error == Errc::checksum_mismatch);
-  CHECK(with([&](Bytes& b) { ++b[find(McapOpcode::metadata) + mcap_prefix + 18]; }).error ==
-        Errc::checksum_mismatch);
-  CHECK(with([&](Bytes& b) { ++b[find(McapOpcode::data_end) + mcap_prefix]; }).error ==
-        Errc::checksum_mismatch);
-  const std::size_t message = content + 40;
-  const auto in_chunk = [&](const std::function<void(Bytes&)>& change) {
-    return with([&](Bytes& b) {
-      change(b);
-      put(b, content + 24, std::uint32_t{0});  // no checksum
-      put(b, find(McapOpcode::data_end) + mcap_prefix, std::uint32_t{0});
-    });
-  };
-  CHECK(in_chunk([&](Bytes& b) { b[message + mcap_prefix] = 9; }).error == Errc::unknown_channel);
-  CHECK(in_chunk([&](Bytes& b) { put(b, message + 1, std::uint64_t{1} << 40); }).error == Errc::bad_chunk);
-  CHECK(in_chunk([&](Bytes& b) { put(b, message + 1, std::uint64_t{3}); }).error == Errc::record_too_short);
-  CHECK(in_chunk([&](Bytes& b) { b[message] = 6; }).error == Errc::bad_chunk);  // a chunk in a chunk
-  CHECK(with([&](Bytes& b) { b[chunk + 8] = 1; }).message.find(fmt::format("byte {}: ", chunk)) == 0);
-
-  Bytes twice = whole;  // the first schema again, with another name
-  const std::size_t schema = find(McapOpcode::schema);
-  const std::size_t next = find(McapOpcode::schema, schema + 1);
-  Bytes copy(whole.begin() + static_cast<std::ptrdiff_t>(schema),
-             whole.begin() + static_cast<std::ptrdiff_t>(next));
-  copy[mcap_prefix + 6] = 'k';
-  twice.insert(twice.begin() + static_cast<std::ptrdiff_t>(chunk), copy.begin(), copy.end());
-  CHECK(read_back(twice).error->error == Errc::definition_changed);
-}
-
-TEST_CASE("a wrong bit in a chunk costs that chunk, and the reader tells what is lost") {
-  std::vector<Message> messages;
-  for (std::uint64_t i = 0; i < 50; ++i) messages.push_back({1, 1000 + i, fmt::format("{{\"q\":{}}}", i)});
-  Twice twice;
-  for (Compression* compression : {static_cast<Compression*>(nullptr), static_cast<Compression*>(&twice)}) {
-    const Bytes whole = file_of(messages, compression);
-    const std::string_view text = as_text(std::span(whole));
-    // The size of a chunk tells its first byte from other bytes of the same value.
-    std::size_t at = mcap_magic.size();
-    std::vector<std::pair<std::size_t, std::size_t>> chunks;  // byte and size
-    while (at + mcap_prefix < text.size() && whole[at] != static_cast<std::uint8_t>(McapOpcode::data_end)) {
-      std::uint64_t size = 0;
-      std::memcpy(&size, &whole[at + 1], sizeof(size));
-      if (whole[at] == static_cast<std::uint8_t>(McapOpcode::chunk))
-        chunks.emplace_back(at, mcap_prefix + size);
-      at += mcap_prefix + size;
-    }
-    REQUIRE(chunks.size() == 5);
-    for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk) {
-      Bytes bytes = whole;
-      // Of two neighbours, both compressions use one.
-      for (std::size_t i = 0; i < 2; ++i) bytes[chunks[chunk].first + chunks[chunk].second / 2 + i] ^= 4;
-      const ReadBack back = read_back(bytes, {&twice});
-      CHECK_FALSE(back.error);
-      CHECK_FALSE(back.truncated);
-      REQUIRE(back.messages.size() == 40);
-      CHECK(back.messages[10 * chunk % 40].time == 1000 + (chunk == 4 ? 0 : 10 * (chunk + 1)));
-      REQUIRE(back.lost.size() == 1);
-      const LostPart& lost = back.lost[0];
-      CHECK(lost.reason.message.find(fmt::format("byte {}: ", chunks[chunk].first)) == 0);
-      CHECK(lost.size == chunks[chunk].second);
-      CHECK(lost.chunk == chunk + 1);
-      CHECK(lost.messages == 10);
-      CHECK(lost.from == time_from_nanoseconds(static_cast<std::int64_t>(1000 + 10 * chunk)));
-      CHECK(lost.until == time_from_nanoseconds(static_cast<std::int64_t>(1009 + 10 * chunk)));
-    }
-  }
-}
-
 namespace {
-
-std::string joint_state(const std::vector<std::string>& names, const std::vector<double>& positions,
-                        const std::vector<double>& efforts) {
-  CdrWriter writer;
-  write_joint_state(writer, {0, "", names, positions, {}, efforts});
-  return std::string(as_text(writer.message()));
-}
 
 /// The same message in big endian, for texts of 7 letters and NUL.
 std::string big_endian(double position) {

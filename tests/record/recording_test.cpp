@@ -10,6 +10,7 @@
 #include "record/recordings.hpp"
 #include "record/samples.hpp"
 #include "support/random.hpp"
+#include "takt/core/bytes.hpp"
 #include "takt/core/joint.hpp"
 #include "takt/record/reader.hpp"
 #include "takt/record/recorder.hpp"
@@ -89,6 +90,14 @@ Written write_random(std::uint64_t salt, std::size_t count) {
   return written;
 }
 
+/// The byte behind the definitions and the metadata.
+std::size_t first_chunk(const Bytes& bytes) {
+  std::size_t at = mcap_magic.size();
+  while (bytes[at] != static_cast<std::uint8_t>(McapOpcode::chunk))
+    at += mcap_prefix + ByteReader(std::span(bytes).subspan(at + 1)).little<std::uint64_t>();
+  return at;
+}
+
 Error error_of(const Bytes& bytes) {
   const auto result = read_all(bytes);
   return result.error ? result.error->error : Error{};
@@ -155,6 +164,33 @@ TEST_CASE("a flipped bit gives an error, a loss that is told, or the same record
     CHECK(std::equal(back.records.begin(), back.records.end(), written.records.begin()));
   }
   CHECK(errors > 0);
+}
+
+TEST_CASE("behind a flipped bit, only records that were written are read, and the loss is told") {
+  auto random = test::generator(11);
+  const Written written = write_random(5, 60);
+  const std::size_t definitions = first_chunk(written.bytes);
+  for (std::size_t i = 0; i < test::count(5000); ++i) {
+    Bytes bytes = written.bytes;
+    const auto bit = static_cast<std::size_t>(test::uniform_int(
+        random, static_cast<std::int64_t>(definitions) * 8, static_cast<std::int64_t>(bytes.size()) * 8 - 1));
+    CAPTURE(bit);
+    bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] ^ (1U << (bit % 8)));
+    auto reader = Reader::from_bytes(bytes, {.pass_over_damage = true});
+    REQUIRE(reader);
+    std::size_t found = 0;
+    auto next = written.records.begin();
+    auto record = reader->next();
+    for (; record && *record != nullptr; record = reader->next()) {
+      next = std::find(next, written.records.end(), Owned(**record));
+      REQUIRE(next != written.records.end());
+      ++next;
+      ++found;
+    }
+    REQUIRE(record);
+    if (found < written.records.size()) CHECK((reader->truncated() || !reader->lost().empty()));
+    CHECK(found + 20 > written.records.size());
+  }
 }
 
 TEST_CASE("cycles must rise, times be near, and records be whole") {

@@ -32,6 +32,7 @@ enum class Errc : std::uint16_t {
   unsupported_compression = 22,
   checksum_mismatch = 23,
   not_running = 24,
+  bad_record = 25,
 };
 
 /// The room of these codes, for core/error.hpp.
@@ -70,6 +71,8 @@ enum class Errc : std::uint16_t {
       return "it runs already";
     case Errc::not_running:
       return "it does not run";
+    case Errc::bad_record:
+      return "the opcode or the size of a record is wrong";
     case Errc::bad_chunk:
       return "a chunk is damaged";
     case Errc::unknown_channel:

@@ -125,8 +125,8 @@ class Reader {
   /// another program's file come in the order of their times. After an error, each further call returns the
   /// same error. Errors: read_failed, time_out_of_range, time_not_rising, data_after_end, bad_message,
   /// other_schema. Without pass_over_damage, or if no message could be read, also record_too_long,
-  /// record_too_short, checksum_mismatch, unsupported_compression, bad_chunk, unknown_channel,
-  /// definition_changed.
+  /// record_too_short, checksum_mismatch, unsupported_compression, bad_record, bad_chunk,
+  /// unknown_channel, definition_changed.
   [[nodiscard]] SetupResult<const Record*> next();
 
   /// At the end: whether the file stops before its end.

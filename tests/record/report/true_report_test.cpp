@@ -26,8 +26,8 @@ using namespace takt::test::reports;
 
 namespace {
 
-/// A file of another program: a joint with positions, one with velocities and efforts.
-void write_foreign(const std::string& path) {
+/// A file of another program: a joint with positions, one with velocities and efforts, `count` times.
+void write_foreign(const std::string& path, int count = 100) {
   record::McapDefinitions definitions;
   definitions.library = "another program";
   definitions.schemas = {{1, record::joint_state_name, "ros2msg", "..."}};
@@ -36,7 +36,7 @@ void write_foreign(const std::string& path) {
   record::Bytes bytes = file.begin();
   record::ChunkBuilder chunk(nullptr);
   const std::vector<std::string> elbow{"elbow"}, wheel{"wheel"};
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < count; ++i) {
     const std::vector<double> number{std::sin(0.1 * i)};
     const std::uint64_t time = std::uint64_t{10'000'000} * static_cast<std::uint64_t>(i);
     record::CdrWriter writer;
@@ -109,16 +109,20 @@ TEST_CASE("of another program's file each joint has its curves, and nothing is t
   }
   const std::string elbow = contents(folder / "out" / "plots" / "joint_00_elbow.gp");
   const std::string wheel = contents(folder / "out" / "plots" / "joint_01_wheel.gp");
-  CHECK(elbow.find("'position (°)'") != std::string::npos);
-  CHECK(elbow.find("'velocity (°/s)'") == std::string::npos);
+  CHECK(elbow.find("'position (rad or m)'") != std::string::npos);
+  CHECK(elbow.find("'velocity (rad/s or m/s)'") == std::string::npos);
   CHECK(elbow.find("$reference") == std::string::npos);
-  CHECK(elbow.find("'error (°)'") == std::string::npos);
-  CHECK(wheel.find("'position (°)'") == std::string::npos);
-  CHECK(wheel.find("'velocity (°/s)'") != std::string::npos);
-  CHECK(wheel.find("'effort (N m)'") != std::string::npos);
-  CHECK(page.find("Measured from -57.3° to 57.3°. No reference is recorded.") != std::string::npos);
+  CHECK(elbow.find("'error (rad or m)'") == std::string::npos);
+  CHECK(wheel.find("'position (rad or m)'") == std::string::npos);
+  CHECK(wheel.find("'velocity (rad/s or m/s)'") != std::string::npos);
+  CHECK(wheel.find("'effort (N m or N)'") != std::string::npos);
+  // Joint states do not tell which joints are linear, such as the fingers of a gripper.
+  CHECK(page.find("°") == std::string::npos);
+  CHECK(page.find("Measured from -0.99992 rad or m to 0.99957 rad or m. No reference is recorded.") !=
+        std::string::npos);
   const auto summary = summary_of(folder);
   CHECK(summary["recording"]["complete"] == true);
+  CHECK(summary["recording"]["records_dropped"].is_null());
   CHECK(summary["loop"]["overruns"].is_null());
   CHECK(summary["loop"]["cycles"].is_null());
   CHECK(summary["loop"]["busy_us"]["count"] == 0);
@@ -130,6 +134,17 @@ TEST_CASE("of another program's file each joint has its curves, and nothing is t
   REQUIRE(data);
   CHECK(is_live(*data, "joint_00_elbow"));
   CHECK(is_live(*data, "joint_01_wheel"));
+}
+
+TEST_CASE("one time of another program's file is drawn as points, and has no rate") {
+  const ScratchFolder folder;
+  const std::string path = (folder / "other.mcap").string();
+  write_foreign(path, 1);
+  REQUIRE(make_report(path, folder / "out"));
+  const std::string elbow = contents(folder / "out" / "plots" / "joint_00_elbow.gp");
+  CHECK(elbow.find("$measured with points pt 7") != std::string::npos);
+  CHECK(contents(folder / "out" / "index.html").find(" Hz") == std::string::npos);
+  CHECK(summary_of(folder)["recording"]["period_us"].is_null());
 }
 
 TEST_CASE("a joint that no goal moved has its curves and its error") {
