@@ -11,8 +11,8 @@ namespace takt::record {
 namespace {
 
 // The fields of a record: a number of bytes, or one of these.
-constexpr std::int8_t text = -4;  // a size of 4 bytes, and so many bytes; also a list or a map
-constexpr std::int8_t data = -8;  // likewise with a size of 8 bytes
+constexpr std::int8_t sized_text = -4;  // a size of 4 bytes, and so many bytes; also a list or a map
+constexpr std::int8_t sized_data = -8;  // likewise with a size of 8 bytes
 
 // Larger sizes are taken for wrong where nothing else proves a record.
 constexpr std::uint64_t max_growth = 256;                      // bytes that a later version appends
@@ -24,18 +24,18 @@ struct Layout {
   std::array<std::int8_t, 5> fields;
 };
 constexpr std::array layouts{
-    Layout{McapOpcode::header, {text, text}},
+    Layout{McapOpcode::header, {sized_text, sized_text}},
     Layout{McapOpcode::footer, {20}},
-    Layout{McapOpcode::schema, {2, text, text, text}},
-    Layout{McapOpcode::channel, {4, text, text, text}},
-    Layout{McapOpcode::chunk, {28, text, data}},
-    Layout{McapOpcode::message_index, {2, text}},
-    Layout{McapOpcode::chunk_index, {32, text, 8, text, 16}},
-    Layout{McapOpcode::attachment, {16, text, text, data, 4}},
-    Layout{McapOpcode::attachment_index, {40, text, text}},
-    Layout{McapOpcode::statistics, {42, text}},
-    Layout{McapOpcode::metadata, {text, text}},
-    Layout{McapOpcode::metadata_index, {16, text}},
+    Layout{McapOpcode::schema, {2, sized_text, sized_text, sized_text}},
+    Layout{McapOpcode::channel, {4, sized_text, sized_text, sized_text}},
+    Layout{McapOpcode::chunk, {28, sized_text, sized_data}},
+    Layout{McapOpcode::message_index, {2, sized_text}},
+    Layout{McapOpcode::chunk_index, {32, sized_text, 8, sized_text, 16}},
+    Layout{McapOpcode::attachment, {16, sized_text, sized_text, sized_data, 4}},
+    Layout{McapOpcode::attachment_index, {40, sized_text, sized_text}},
+    Layout{McapOpcode::statistics, {42, sized_text}},
+    Layout{McapOpcode::metadata, {sized_text, sized_text}},
+    Layout{McapOpcode::metadata_index, {16, sized_text}},
     Layout{McapOpcode::summary_offset, {17}},
     Layout{McapOpcode::data_end, {4}},
 };
@@ -51,7 +51,7 @@ std::optional<std::uint64_t> told_size(const Layout& layout, std::span<const std
     if (told > content.size()) return std::nullopt;
     ByteReader reader(content.subspan(static_cast<std::size_t>(told)));
     const std::uint64_t size =
-        field == text ? reader.little<std::uint32_t>() : reader.little<std::uint64_t>();
+        field == sized_text ? reader.little<std::uint32_t>() : reader.little<std::uint64_t>();
     if (!reader.ok() || size > std::uint64_t{1} << 62) return std::nullopt;
     told += reader.position() + size;
   }

@@ -7,7 +7,7 @@
 namespace takt::record {
 namespace {
 
-constexpr std::string_view clock = "ns of the robot's clock";
+constexpr std::string_view clock_time = "ns of the robot's clock";
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -80,7 +80,7 @@ std::string_view takt_topic(const McapChannel& channel) {
 }
 
 std::vector<FieldNote> cycle_notes(const Metadata& metadata) {
-  return {{"time", clock},
+  return {{"time", clock_time},
           {"lateness", "ns: wake-up time minus due time"},
           {"busy", "ns: of the previous cycle, from wake-up to the end of its work"},
           {"robot_state", {}, constants_of("robot_state", metadata.robot_states)},
@@ -91,7 +91,7 @@ std::vector<FieldNote> cycle_notes(const Metadata& metadata) {
 }
 
 std::vector<FieldNote> event_notes(const Metadata& metadata) {
-  return {{"at", clock},
+  return {{"at", clock_time},
           {"goal", "number of the goal"},
           {"state", {}, constants_of("state", metadata.goal_states)},
           {"joint", "index of the joint of the reason, if it has one"},
@@ -105,14 +105,14 @@ std::vector<FieldNote> event_notes(const Metadata& metadata) {
 }
 
 std::vector<FieldNote> bus_notes() {
-  return {{"time", clock},
+  return {{"time", clock_time},
           {"load", "busy share of the time since the previous message, 0 to 1"},
           {"frames", "frames carried since the start of the loop"},
           {"refused", "frames rejected for lack of room since the start of the loop"}};
 }
 
 std::vector<FieldNote> loop_notes() {
-  return {{"time", clock},
+  return {{"time", clock_time},
           {"cycles", "completed periods since the start"},
           {"overruns", "missed periods since the start"}};
 }

@@ -240,15 +240,16 @@ TEST_CASE("the motion can go into the inputs of another controller") {
 }
 
 TEST_CASE("without forces, a joint whose drive reports no effort is refused at the start") {
-  ControllerRig rig(rig_robot({"a"}));
-  rig.drives.feedback[0].has_effort = false;
-  auto soft = std::make_shared<AdmittanceController>("soft");
-  REQUIRE(rig.load(soft, {{"joints", "a"}}) == "");
-  rig.make_ready();
-  CHECK(rig.change({"soft"}).find("reports no effort") != std::string::npos);
-  rig.drives.feedback[0].has_effort = true;
-  rig.run(1);
-  CHECK(rig.change({"soft"}) == "");
+  for (const bool has_effort : {false, true}) {
+    ControllerRig rig(rig_robot({"a"}));
+    rig.drives.feedback[0].has_effort = has_effort;
+    REQUIRE(rig.load(std::make_shared<AdmittanceController>("soft"), {{"joints", "a"}}) == "");
+    REQUIRE(rig.change({"soft"}) == "");
+    rig.make_ready();
+    rig.run(5);
+    const robot::ControllerStatus status = rig.status("soft");
+    CHECK((status.state == robot::ControllerState::active) == has_effort);
+  }
 }
 
 TEST_CASE("laws that are not physical or not stable at the period are refused") {

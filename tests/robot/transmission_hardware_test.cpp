@@ -92,7 +92,7 @@ TEST_CASE("joints and actuators of a hardware belong together in position, veloc
       feedback.position = test::uniform(random, -9, 9);
       feedback.velocity = test::uniform(random, -9, 9);
       feedback.effort = test::uniform(random, -9, 9);
-      feedback.heard = true;
+      feedback.heard = feedback.has_effort = true;
       feedback.fault = static_cast<std::uint32_t>(i);
       feedback.stamp = Time(Duration(test::uniform_int(random, 0, 1000)));
     }
@@ -108,6 +108,12 @@ TEST_CASE("joints and actuators of a hardware belong together in position, veloc
     for (std::size_t i = 0; i < 4; ++i) CHECK(joints[i].fault == i);  // a fault names its own drive
     CHECK(joints[0].stamp == std::min(drives.feedback[0].stamp, drives.feedback[2].stamp));
     CHECK(joints[2].stamp == joints[0].stamp);
+    // An effort comes from both actuators, so none is known if one reports none.
+    drives.feedback[2].has_effort = false;
+    hardware.read(Time{}, joints);
+    CHECK_FALSE(joints[0].has_effort);
+    CHECK(joints[0].effort == 0);
+    CHECK(joints[1].has_effort);
 
     std::vector<JointCommand> commands(4);
     for (JointCommand& command : commands) {
