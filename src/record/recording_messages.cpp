@@ -33,7 +33,8 @@ std::string topic_definition(const Topic& topic) {
   if (topic.schema.empty()) return "uint8[] data\n";
   std::string fields = MessageForm(topic.schema, type_of(topic)).definition();
   if (topic.has_text) return fields + "string text\n";
-  if (!topic.unit.empty() && !topic.is_list) return with_notes(fields, std::array{FieldNote{"value", topic.unit}});
+  if (!topic.unit.empty() && !topic.is_list)
+    return with_notes(fields, std::array{FieldNote{"value", topic.unit}});
   if (!topic.is_list) return fields;
   const std::string package = topic.type.substr(0, topic.type.find('/'));
   const std::string item = package + "/" + topic.type.substr(topic.type.rfind('/') + 1) + "Item";
