@@ -368,7 +368,7 @@ SetupResult<void> check_same_robot(const record::Metadata& metadata, const robot
   return {};
 }
 
-/// Of a recording without a difference before.
+/// Of a recording without a difference before that the failure does not explain.
 tl::unexpected<SetupError> failure_of(const RunReader& run) {
   SetupError error = *run.failure();
   if (const std::string rest = run.rest(); !rest.empty()) error.message += ": " + rest;
@@ -425,7 +425,7 @@ SetupResult<ReplayResult> replay(record::Reader& recording, ReplayOptions option
   if (!totals) return tl::unexpected<SetupError>(std::move(totals.error()));
   result.recorded = totals->recorded;
   if (!run.failure()) return result;
-  if (!result.difference) return failure_of(run);
+  if (!result.difference || run.may_explain(result.difference->cycle)) return failure_of(run);
   result.ended_early = run.failure()->message;
   return result;
 }

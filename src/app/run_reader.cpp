@@ -50,7 +50,7 @@ RunReader::RunReader(std::vector<record::Reader*> files, const robot::RobotDescr
   for (const RecordedPort& port : ports) {
     const std::size_t bytes = sizeof(RecordedRead) + shm::parse_schema(port.sample_schema)->bytes;
     most_bytes_ += most_cycles_ahead * bytes;
-    ports_.push_back({std::string(read_topics) + port.name, bytes, read_schema(port), {}, {}, 0, {}});
+    ports_.push_back({std::string(read_topics) + port.name, bytes, read_schema(port), {}, {}, 0, 0, {}});
   }
 }
 
@@ -99,8 +99,9 @@ const RecordedSample* RunReader::sample(std::size_t port) {
   if (from.samples.front().read.number == from.given + 1) return &from.samples.front();
   // Of lost cycles, next() tells more.
   const bool cycles_are_lost = !inputs_.empty() && inputs_.front().value.cycle != number_;
-  if (!cycles_are_lost)
-    refuse(fmt::format("the recording lacks sample {} of {}", from.given + 1, from.topic));
+  if (cycles_are_lost) return nullptr;
+  if (!failure_) lost_since_ = from.cycle;
+  refuse(fmt::format("the recording lacks sample {} of {}", from.given + 1, from.topic));
   return nullptr;
 }
 
@@ -111,6 +112,7 @@ void RunReader::leave_out(std::size_t port, std::string why) {
 
 void RunReader::pop_sample(std::size_t port) noexcept {
   request_bytes_ -= ports_[port].bytes;
+  ports_[port].cycle = ports_[port].samples.front().read.cycle;
   ports_[port].samples.pop_front();
   ++ports_[port].given;
 }

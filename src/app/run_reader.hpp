@@ -71,6 +71,10 @@ class RunReader {
   void refuse(std::string why);
   /// The first error of the file, or not_replayable with what the recording lacks.
   [[nodiscard]] const std::optional<SetupError>& failure() const noexcept { return failure_; }
+  /// Whether a lost sample may be why this cycle differs: the loss is noticed only by the sample after it.
+  [[nodiscard]] bool may_explain(std::uint64_t cycle) const noexcept {
+    return lost_since_ && cycle + 1 >= *lost_since_;
+  }
   /// After a failure by lost cycles, if all before gave the recorded commands: what cannot be replayed, and
   /// why. Empty: no cycle is lost.
   [[nodiscard]] std::string rest() const;
@@ -100,6 +104,7 @@ class RunReader {
     std::optional<record::MessageForm> form{};
     std::deque<RecordedSample> samples{};
     std::uint64_t given = 0;    ///< samples that were taken
+    std::uint64_t cycle = 0;    ///< of the last one, as in RecordedRead
     std::string why_not_given;  ///< empty: it is
   };
 
@@ -138,12 +143,13 @@ class RunReader {
   std::deque<std::vector<std::uint8_t>> requests_;
   std::deque<RecordedChange> changes_;
   RecordedControllerRequest last_change_;
-  std::size_t request_bytes_ = 0;  ///< of requests_, changes_ and samples
-  std::size_t most_bytes_;         ///< of them
-  std::uint64_t number_ = 0;       ///< of the next cycle
-  Time first_{};                   ///< due time of the first cycle
-  Time last_{};                    ///< of the one before the next
-  std::optional<Time> goes_on_{};  ///< behind lost cycles
+  std::size_t request_bytes_ = 0;              ///< of requests_, changes_ and samples
+  std::size_t most_bytes_;                     ///< of them
+  std::uint64_t number_ = 0;                   ///< of the next cycle
+  Time first_{};                               ///< due time of the first cycle
+  Time last_{};                                ///< of the one before the next
+  std::optional<Time> goes_on_{};              ///< behind lost cycles
+  std::optional<std::uint64_t> lost_since_{};  ///< cycle of the sample before a lost one, as in RecordedRead
   std::optional<RecordedCycle> cycle_;
   bool at_end_ = false;
   std::optional<SetupError> failure_;
