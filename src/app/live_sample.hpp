@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "takt/app/devices.hpp"
@@ -69,8 +70,10 @@ class LiveTap final : public motion::LoopObserver {
     sample_.loop.busy = std::exchange(longest_busy_, Duration(0));
     for (std::size_t i = 0; i < snapshot.joint_count; ++i) {
       const motion::JointSnapshot& joint = snapshot.joints[i];
-      sample_.joints[i] = {joint.measured_position, joint.measured_velocity, joint.measured_effort,
-                           joint.reference.position, joint.reference.velocity};
+      constexpr double none = std::numeric_limits<double>::quiet_NaN();
+      sample_.joints[i] = {joint.measured_position, joint.measured_velocity,
+                           joint.has_effort ? joint.measured_effort : none, joint.reference.position,
+                           joint.reference.velocity};
     }
     if (devices_ == nullptr) return;
     for (std::size_t i = 0; i < std::min(devices_->bus_count(), max_live_buses); ++i)

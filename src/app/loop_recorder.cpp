@@ -101,7 +101,7 @@ void LoopRecorder::after_cycle(const motion::Snapshot& snapshot) noexcept {
                                heard_[i] ? joint.measured_position : no_number,
                                heard_[i] ? joint.measured_velocity : no_number,
                                joint.goal,
-                               joint.measured_effort};
+                               joint.has_effort ? joint.measured_effort : no_number};
   });
   if (snapshot.loop.cycles % cycles_between_bus_records_ == 0) record_buses(snapshot.time);
   if (snapshot.loop.cycles % cycles_between_bus_records_ == 0 || snapshot.state == motion::RobotState::down) {

@@ -1,7 +1,5 @@
 #include "takt/motion/robot_cycle.hpp"
 
-#include <limits>
-
 namespace takt::motion {
 
 Errc reason_of(robot::FaultReason reason) noexcept {
@@ -90,15 +88,16 @@ void RobotCycle::describe(Snapshot& snapshot) const noexcept {
   snapshot.joint_count = static_cast<std::uint8_t>(joints.size());
   for (const robot::Joint& joint : joints) {
     JointSnapshot& row = snapshot.joints[joint.index()];
+    const robot::JointFeedback& seen = joint.feedback();
     row.reference = joint.reference();
     row.command = row.reference.position;
-    row.measured_position = joint.feedback().position;
-    row.measured_velocity = joint.feedback().velocity;
-    row.measured_effort =
-        joint.feedback().has_effort ? joint.feedback().effort : std::numeric_limits<double>::quiet_NaN();
-    row.drive = joint.feedback().drive;
-    row.fault = joint.feedback().fault;
-    row.feedback_age = joint.feedback().heard ? to_seconds(snapshot.time - joint.feedback().stamp) : -1;
+    row.measured_position = seen.position;
+    row.measured_velocity = seen.velocity;
+    row.measured_effort = seen.effort;
+    row.has_effort = seen.has_effort;
+    row.drive = seen.drive;
+    row.fault = seen.fault;
+    row.feedback_age = seen.heard ? to_seconds(snapshot.time - seen.stamp) : -1;
   }
   controller_->describe(snapshot);
   snapshot.hardware = manager_->counters();

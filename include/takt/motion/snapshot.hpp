@@ -25,17 +25,18 @@ struct JointSnapshot {
   MotionState reference;         ///< as sent to the drive
   double measured_position = 0;  ///< rad, or m
   double measured_velocity = 0;  ///< rad/s, or m/s
-  double measured_effort = 0;    ///< N m or N; NaN if the drive does not report it
+  double measured_effort = 0;    ///< N m or N; 0 without has_effort
   GoalId goal = 0;               ///< the goal that owns the joint; 0 = none
   double goal_time = 0;          ///< s on that goal's path, if it is a trajectory
   double speed = 1;              ///< of the motion along that path; 1 = as planned
   double speed_excess = 0;       ///< worst relative excess of a limit by changes of the speed
   DriveState drive = DriveState::unknown;
+  bool has_effort = false;   ///< the drive reports its effort
   std::uint32_t fault = 0;   ///< the drive's own fault word; 0 = none
   double feedback_age = -1;  ///< s since the drive's last answer; -1: it has not answered
 
   TAKT_FIELDS(JointSnapshot, command, reference, measured_position, measured_velocity, measured_effort, goal,
-              goal_time, speed, speed_excess, drive, fault, feedback_age)
+              goal_time, speed, speed_excess, drive, has_effort, fault, feedback_age)
 };
 
 /// Timing of the loop since its start.
