@@ -13,9 +13,6 @@ namespace {
 constexpr auto in_use = [](const auto& parameter) -> const auto& { return *parameter; };
 constexpr auto proposed = [](const auto& parameter) -> const auto& { return parameter.proposed(); };
 
-/// A fifo may hold more; they follow in the next cycles.
-constexpr int max_samples_per_cycle = 64;
-
 }  // namespace
 
 // ---- set-up ----
@@ -129,8 +126,8 @@ void AdmittanceController::on_parameters() noexcept {
 
 Status AdmittanceController::on_activate(const component::CycleTime& /*cycle*/) noexcept {
   // References from before are none for this run.
-  for (int i = 0; i < max_samples_per_cycle && references.read() == shm::Freshness::new_data; ++i) {
-  }
+  fresh_.restart();
+  fresh_.read(references, [](bool) {});
   for (Axis& axis : axes_) {
     const robot::JointFeedback& feedback = axis.joint->feedback();
     const bool is_measured = feedback.heard && (feedback.has_effort || !forces_.empty());
@@ -164,11 +161,11 @@ Status AdmittanceController::on_execute(const component::CycleTime& cycle) noexc
 }
 
 void AdmittanceController::take_references() noexcept {
-  for (int i = 0; i < max_samples_per_cycle && references.read() == shm::Freshness::new_data; ++i) {
+  fresh_.read(references, [this](bool is_fresh) {
     const JointSetpoints& sample = references.value();
-    if (!are_setpoints(sample, axes_.size())) continue;
+    if (!is_fresh || !are_setpoints(sample, axes_.size())) return;
     for (std::size_t k = 0; k < axes_.size(); ++k) axes_[k].reference = sample.values[k];
-  }
+  });
 }
 
 double AdmittanceController::force_on(const Axis& axis) const noexcept {

@@ -17,13 +17,6 @@ namespace takt::controllers {
 
 using mobile::Twist;
 
-namespace {
-
-/// A fifo may hold more; they follow in the next cycles.
-constexpr int max_commands_per_cycle = 64;
-
-}  // namespace
-
 // ---- wheels ----
 
 SetupResult<void> check_distinct(const std::string& controller, std::span<const std::string> joints,
@@ -161,8 +154,8 @@ void BaseDriveController::on_parameters() noexcept {
 
 Status BaseDriveController::on_activate(const component::CycleTime& cycle) noexcept {
   // Commands from before are no commands for this run.
-  for (int i = 0; i < max_commands_per_cycle && command.read() == shm::Freshness::new_data; ++i) {
-  }
+  fresh_.restart();
+  fresh_.read(command, [](bool) {});
   command_ = *mobile::TwistCommand::make(*timeout);
   restart();
   const Twist measured = measured_twist();
@@ -187,8 +180,9 @@ Status BaseDriveController::on_execute(const component::CycleTime& cycle) noexce
 }
 
 void BaseDriveController::take_commands(Time now) noexcept {
-  for (int i = 0; i < max_commands_per_cycle && command.read() == shm::Freshness::new_data; ++i)
-    take_command(now);
+  fresh_.read(command, [&](bool is_fresh) {
+    if (is_fresh) take_command(now);
+  });
 }
 
 void BaseDriveController::take_command(Time now) noexcept {

@@ -10,13 +10,6 @@
 
 namespace takt::controllers {
 
-namespace {
-
-/// A fifo may hold more; they follow in the next cycles.
-constexpr int max_goals_per_cycle = 16;
-
-}  // namespace
-
 // ---- set-up ----
 
 SetupResult<void> GripperController::on_configure(robot::Resources& resources) {
@@ -66,12 +59,12 @@ Status GripperController::grip(const GripperGoal& goal) noexcept {
 }
 
 void GripperController::take_goals() noexcept {
-  for (int i = 0; i < max_goals_per_cycle && goals.read() == shm::Freshness::new_data; ++i) {
-    if (is_goal(goals.value()) && !position_input_.driven())
+  fresh_.read(goals, [this](bool is_fresh) {
+    if (is_fresh && is_goal(goals.value()) && !position_input_.driven())
       begin(goals.value());
     else
       reject(goals.value());
-  }
+  });
 }
 
 /// A change of the inputs beyond the tolerance begins a new goal.
@@ -138,8 +131,8 @@ void GripperController::judge(double period) noexcept {
 Status GripperController::on_activate(const component::CycleTime& cycle) noexcept {
   now_ = cycle.time;
   // Goals from before are no goals for this run.
-  for (int i = 0; i < max_goals_per_cycle && goals.read() == shm::Freshness::new_data; ++i)
-    reject(goals.value());
+  fresh_.restart();
+  fresh_.read(goals, [this](bool) { reject(goals.value()); });
   const robot::JointFeedback& feedback = joint_->feedback();
   if (!feedback.heard) return takt::fail(Errc::no_measurement);
   reference_ = feedback.position;

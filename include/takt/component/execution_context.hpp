@@ -241,6 +241,8 @@ class ExecutionContext {
   /// The logger of its components; null: none. Only the context's thread sets it, or a thread that is alone
   /// with the context.
   void set_logger(rt::Logger* logger) noexcept { logger_ = logger; }
+  /// The time of the present cycle, or of the last one. Only the context's thread.
+  [[nodiscard]] Time now() const noexcept { return now_; }
   /// The logger, at the time of the present cycle; null: none. Only the context's thread.
   [[nodiscard]] rt::Logger* logger() noexcept {
     if (logger_ != nullptr) logger_->set_time(now_);

@@ -26,6 +26,7 @@
 #include "takt/component/component.hpp"
 #include "takt/component/parameter.hpp"
 #include "takt/component/port.hpp"
+#include "takt/controllers/fresh_samples.hpp"
 #include "takt/controllers/number_list.hpp"
 #include "takt/controllers/set_up.hpp"
 #include "takt/controllers/setpoints.hpp"
@@ -134,6 +135,7 @@ class AdmittanceController final : public robot::Controller {
 
   double period_ = 0;  ///< s; constant after on_configure()
   std::vector<Axis> axes_;
+  FreshSamples fresh_;
   std::vector<robot::StateHandle> forces_;
 };
 

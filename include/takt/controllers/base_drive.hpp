@@ -25,6 +25,7 @@
 #include "takt/component/port.hpp"
 #include "takt/component/service.hpp"
 #include "takt/controllers/error.hpp"
+#include "takt/controllers/fresh_samples.hpp"
 #include "takt/core/error.hpp"
 #include "takt/core/fields.hpp"
 #include "takt/core/setup_error.hpp"
@@ -255,6 +256,7 @@ class BaseDriveController : public robot::Controller, private PoseSetter {
   void publish(Time now) noexcept;
 
   std::optional<mobile::TwistCommand> command_;
+  FreshSamples fresh_;
   std::optional<mobile::TwistLimiter> limiter_;
   mobile::Odometry odometry_;
   mobile::Twist driven_;  ///< by the last command

@@ -23,6 +23,7 @@
 #include "takt/component/port.hpp"
 #include "takt/component/service.hpp"
 #include "takt/control/pid.hpp"
+#include "takt/controllers/fresh_samples.hpp"
 #include "takt/controllers/progress_window.hpp"
 #include "takt/core/error.hpp"
 #include "takt/core/fields.hpp"
@@ -198,8 +199,9 @@ class GripperController final : public robot::Controller, private GripperService
   robot::InputHandle position_input_;
   robot::InputHandle effort_input_;
   double following_error_ = 0;  ///< rad; 0: unlimited
-  GripperGoal goal_;            ///< with its target and effort within the limits
-  GripperGoal chained_;         ///< as the inputs were taken
+  FreshSamples fresh_;
+  GripperGoal goal_;     ///< with its target and effort within the limits
+  GripperGoal chained_;  ///< as the inputs were taken
   bool is_chained_ = false;
   bool is_moving_ = false;  ///< the goal has no result yet
   double time_ = 0;         ///< s since the goal began
