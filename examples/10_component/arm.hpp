@@ -1,4 +1,4 @@
-// An arm of three joints, its controller, and a guard that watches how well the arm follows. robot.json runs
+// An arm of three joints, its controller, and a guard that watches how well the arm follows. arm.json runs
 // them. The controller keeps its state, so that a newer version can replace it while the arm moves.
 #pragma once
 

@@ -1,5 +1,5 @@
-// A component that swings a joint of a robot beside it. swinging_joint.json connects it to a controller of
-// the robot, which keeps the limits.
+// A component that swings a joint of a robot beside it. robot.json connects it to a controller of the robot,
+// which keeps the limits.
 #pragma once
 
 #include <cmath>

@@ -33,6 +33,7 @@ constexpr std::array forms = {
     Form{"switch", "switch [start=A,B] [stop=C,D] [strictness=best_effort] [timeout=2]", {}, 0, ""},
     Form{"reset", "reset NAME", {"name"}, 1},
     Form{"set", "set NAME PARAMETER=VALUE ...", {"name"}, 1, "parameters"},
+    Form{"write", "write CONTROLLER.PORT FIELD=VALUE ...", {"port"}, 1, "value"},
     Form{"interfaces", "interfaces", {}, 0},
     Form{"events", "events [AFTER]", {"after"}, 0},
     Form{"library", "library FILE", {"file"}, 1},
@@ -113,7 +114,7 @@ SetupResult<Value> controllers_request(std::span<const std::string> words) {
     auto values = values_from_words(rest.subspan(std::min(named, rest.size())));
     if (!values) return values;
     if (*form->values != '\0') {
-      if (!values->empty() || verb == "set") body[form->values] = std::move(*values);
+      if (!values->empty() || verb != "load") body[form->values] = std::move(*values);
     } else {
       for (const char* list : {"start", "stop"}) {
         if (values->contains(list) && (*values)[list].is_string())

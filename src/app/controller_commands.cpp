@@ -12,6 +12,7 @@
 
 #include "app/command_words.hpp"
 #include "app/component_json.hpp"
+#include "app/port_writer.hpp"
 #include "app/run_recorder.hpp"
 #include "json/strict.hpp"
 #include "robot/controller_json.hpp"
@@ -271,6 +272,18 @@ class ControllerCommands::Answerer {
     return done(set_noted(*controller, assignments, who));
   }
 
+  SetupResult<Value> write(Object& body) {
+    std::string port;
+    body.required_name("port", port);
+    const Value* const value = body.require("value");
+    if (!is_right(body)) return Value();
+    const std::size_t dot = port.rfind('.');
+    if (dot == std::string::npos) return fail(component::Errc::bad_value, port + " is not CONTROLLER.PORT");
+    robot::Controller* controller = manager().find(port.substr(0, dot));
+    if (controller == nullptr) return no_such(port.substr(0, dot));
+    return done(commands_->ports_->write(*controller, port.substr(dot + 1), *value, body.at("value")));
+  }
+
   SetupResult<Value> interfaces(Object& body) {
     Value rows = Value::array();
     if (!is_right(body)) return rows;
@@ -335,7 +348,7 @@ class ControllerCommands::Answerer {
     return fail(robot::Errc::no_such_controller, "no controller \"" + name + "\" is loaded");
   }
 
-  static constexpr std::array<std::pair<const char*, Verb>, 13> verbs{{{"list", &Answerer::list},
+  static constexpr std::array<std::pair<const char*, Verb>, 14> verbs{{{"list", &Answerer::list},
                                                                        {"show", &Answerer::show},
                                                                        {"load", &Answerer::load},
                                                                        {"unload", &Answerer::unload},
@@ -344,6 +357,7 @@ class ControllerCommands::Answerer {
                                                                        {"switch", &Answerer::switch_all},
                                                                        {"reset", &Answerer::reset},
                                                                        {"set", &Answerer::set},
+                                                                       {"write", &Answerer::write},
                                                                        {"interfaces", &Answerer::interfaces},
                                                                        {"events", &Answerer::events},
                                                                        {"library", &Answerer::library},
@@ -381,7 +395,12 @@ std::string describe(const ControllerEvent& event) {
 
 ControllerCommands::ControllerCommands(robot::Manager& manager, ComponentLibrary& library,
                                        std::vector<std::string> folders)
-    : manager_(&manager), library_(&library), folders_(std::move(folders)) {}
+    : manager_(&manager),
+      library_(&library),
+      folders_(std::move(folders)),
+      ports_(std::make_unique<PortWriter>()) {}
+
+ControllerCommands::~ControllerCommands() = default;
 
 void ControllerCommands::trace_to(record::TraceWriter& writer, std::string folder) {
   traces_ = &writer;

@@ -207,8 +207,10 @@ ReplayedDevice::ReplayedDevice(RecordedDevice recorded)
 SetupResult<void> ReplayedDevice::on_declare(robot::Declarations& declarations) {
   for (std::size_t i = 0; i < readings_.size(); ++i) {
     const RecordedDevice::Reading& each = recorded_.readings[i];
-    auto added = each.schema.empty() ? declarations.state(each.name, each.unit, readings_[i].front())
-                                     : declarations.sensor(each.name, each.schema, readings_[i].data());
+    auto added = each.name == name() + std::string(robot::moving_state)
+                     ? declarations.moving(readings_[i].front())
+                 : each.schema.empty() ? declarations.state(each.name, each.unit, readings_[i].front())
+                                       : declarations.sensor(each.name, each.schema, readings_[i].data());
     if (!added) return added;
   }
   for (std::size_t i = 0; i < outputs_.size(); ++i) {

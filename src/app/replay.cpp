@@ -398,6 +398,11 @@ SetupResult<ReplayResult> replay(record::Reader& recording, ReplayOptions option
   files.insert(files.end(), options.further_files.begin(), options.further_files.end());
   auto further = parse_devices(recording.metadata().devices);
   if (!further) return tl::unexpected<SetupError>(std::move(further.error()));
+  // One that it lacks would be opened, and driven.
+  for (const robot::RobotVehicle& vehicle : description.vehicles) {
+    if (std::ranges::find(*further, vehicle.name, &RecordedDevice::name) == further->end())
+      return fail(Errc::not_replayable, "the recording lacks the vehicle " + vehicle.name);
+  }
   const auto ports = parse_ports(recording.metadata().devices);
   if (!ports) return tl::unexpected<SetupError>(ports.error());
   RunReader run(std::move(files), description, *further, *ports);

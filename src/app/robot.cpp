@@ -18,6 +18,7 @@
 #include "app/run_recorder.hpp"
 #include "app/state_watch.hpp"
 #include "app/variable_tap.hpp"
+#include "app/vehicles.hpp"
 #include "takt/app/error.hpp"
 #include "takt/app/shared_joints.hpp"
 #include "takt/controllers/registry.hpp"
@@ -173,6 +174,7 @@ struct Robot::Parts {
     }
     observers.add(watch);
     if (devices) observers.add(bus_watch.emplace(*devices, description));
+    observers.add(vehicle_watch);
     robot::Hardware* hardware = options.hardware;
     if (!options.recording.empty()) hardware = &recorded.emplace(*hardware, options.clock->now());
     auto made_loop =
@@ -268,7 +270,20 @@ struct Robot::Parts {
     return {};
   }
 
+  /// Adds the devices of the caller, and the vehicles that are not among them, as a replay's are.
   SetupResult<void> add_devices() {
+    const bool simulate = options.devices.simulate ||
+                          description.devices == robot::DeviceVariant::simulated ||
+                          (devices && devices->simulation() != nullptr);
+    for (const robot::RobotVehicle& wanted : description.vehicles) {
+      if (std::ranges::any_of(options.further_devices, [&](auto* own) { return own->name() == wanted.name; }))
+        continue;
+      auto opened = open_vehicle(wanted, simulate, description.period, *options.clock);
+      if (!opened) return tl::unexpected<SetupError>(std::move(opened.error()));
+      outside.push_back(std::move(opened->about));
+      options.further_devices.push_back(vehicles.emplace_back(std::move(opened->device)).get());
+      vehicle_watch.add(wanted.name, *opened->status);
+    }
     for (robot::Device* const device : options.further_devices) {
       if (auto added = loop->manager().add(*device); !added) return added;
     }
@@ -438,6 +453,8 @@ struct Robot::Parts {
   ComponentLibrary library;
   rt::Tracer tracer;
   std::optional<record::TraceWriter> traces;
+  std::vector<std::shared_ptr<robot::Device>> vehicles;
+  VehicleWatch vehicle_watch;
   std::unique_ptr<motion::Loop<RunClock>> loop;
   std::optional<ControllerCommands> commands;
   std::unique_ptr<LiveStream> live;
@@ -513,6 +530,7 @@ std::optional<ReportLine> Robot::next_report() {
     if (auto complaint = parts_->bus_watch->next()) return ReportLine{std::move(*complaint), true};
   }
   if (auto line = parts_->next_event()) return line;
+  if (auto news = parts_->vehicle_watch.next()) return ReportLine{std::move(*news)};
   return parts_->host ? parts_->host->next_report() : std::nullopt;
 }
 

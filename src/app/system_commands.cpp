@@ -156,16 +156,16 @@ class Commands {
     const std::string_view name = take_word(line);
     const std::size_t slash = name.find('/');
     if (slash == std::string_view::npos ||
-        (verb != "start" && verb != "stop" && verb != "reset" && verb != "set"))
+        (verb != "start" && verb != "stop" && verb != "reset" && verb != "set" && verb != "write"))
       return std::nullopt;
     for (const auto& runner : parts_->robots) {
       if (!runner->robot || runner->description.name != name.substr(0, slash)) continue;
-      Value body = {{"name", name.substr(slash + 1)}};
-      if (verb == "set") {
+      Value body = {{verb == "write" ? "port" : "name", name.substr(slash + 1)}};
+      if (verb == "set" || verb == "write") {
         const auto values = json::parse(line);
         if (!values) return refusal(values.error().reason);
-        body["parameters"] = *values;
-        if (json::is_name(who_)) body["who"] = who_;
+        body[verb == "set" ? "parameters" : "value"] = *values;
+        if (verb == "set" && json::is_name(who_)) body["who"] = who_;
       }
       return answer_of(runner->robot->controllers().request(to_line({{verb, std::move(body)}})));
     }
@@ -178,6 +178,7 @@ class Commands {
     if (verb == "status") return status();
     if (verb == "connect") return connect(line);
     if (verb == "disconnect") return disconnect(line);
+    if (verb == "write") return write(line);
     if (verb == "offer") return offer(line);
     if (verb == "join") return join(line);
     if (verb == "load") return load(std::string(take_rest(line)));
@@ -188,7 +189,7 @@ class Commands {
     if (!is_known) {
       return refusal(fmt::format(
           "there is no command \"{}\"; there are: list, status, show, start, stop, reset, set, apply, "
-          "connect, disconnect, migrate, load, replace",
+          "write, connect, disconnect, migrate, load, replace",
           verb));
     }
     if (component == nullptr) return refusal(fmt::format("there is no component \"{}\"", name));
@@ -341,6 +342,17 @@ class Commands {
     const auto assignments = component::assignments_from_json(line);
     if (!assignments) return refusal(assignments.error().message);
     return answer_of(component.parameters().set(*assignments, who_, request_patience));
+  }
+
+  [[nodiscard]] Value write(std::string_view line) const {
+    const std::string port(take_word(line));
+    const std::size_t dot = std::min(port.rfind('.'), port.size());
+    Component* const component = parts_->find(port.substr(0, dot));
+    if (component == nullptr || dot == port.size())
+      return refusal(fmt::format("there is no port \"{}\"", port));
+    const auto value = json::parse(line);
+    if (!value) return refusal(value.error().reason);
+    return answer_of(parts_->writer.write(*component, port.substr(dot + 1), *value, ""));
   }
 
   [[nodiscard]] Value migrate(Component& component, ExecutionContext& from, const std::string& name) const {

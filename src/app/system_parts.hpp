@@ -19,6 +19,7 @@
 
 #include "app/port_player.hpp"
 #include "app/port_recorder.hpp"
+#include "app/port_writer.hpp"
 #include "takt/app/robot.hpp"
 #include "takt/app/system.hpp"
 #include "takt/component/connection.hpp"
@@ -90,6 +91,7 @@ struct ComponentSystem::Parts {
   std::vector<ComponentPointer> stuck_components;  ///< replaced, but a thread may still use them
   std::map<std::string, std::shared_ptr<component::Wake>, std::less<>> bells;  ///< by context
   std::vector<Wire> wires;
+  PortWriter writer;
   std::deque<Recording> recordings;  ///< their addresses stay
   std::vector<std::shared_ptr<PortPlayer>> players;
   std::optional<record::LogWriter> log;

@@ -43,7 +43,7 @@ void ComponentSystem::Parts::start_robots() {
 
 /// A robot that moves needs time for its controlled stop.
 bool ComponentSystem::Parts::stop_robots(Duration patience) {
-  constexpr Duration longest_stop = std::chrono::seconds(10);
+  constexpr Duration longest_stop = std::chrono::seconds(70);  // of a vehicle that may brake for a minute
   const auto deadline = std::chrono::steady_clock::now() + patience + longest_stop;
   for (const auto& runner : robots) {
     if (runner->thread.joinable()) runner->robot->shut_down();

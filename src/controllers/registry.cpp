@@ -16,6 +16,7 @@
 #include "takt/controllers/joint_state_broadcaster.hpp"
 #include "takt/controllers/pid.hpp"
 #include "takt/controllers/sine_sweep.hpp"
+#include "takt/controllers/vehicle.hpp"
 
 namespace takt::controllers {
 
@@ -29,6 +30,7 @@ std::span<const component::ComponentType> types() {
       component_type<HoldController>(),         component_type<HolonomicDriveController>(),
       component_type<ImuBroadcaster>(),         component_type<JointStateBroadcaster>(),
       component_type<PidController>(),          component_type<SineSweepController>(),
+      component_type<VehicleDriveController>(),
   };
   return list;
 }

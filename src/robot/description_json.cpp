@@ -14,6 +14,7 @@
 #include "robot/description_words.hpp"
 #include "robot/device_variant.hpp"
 #include "robot/mistakes.hpp"
+#include "robot/robot_vehicle_json.hpp"
 #include "takt/robot/actuator_space.hpp"
 #include "takt/robot/bus_plan.hpp"
 #include "takt/robot/drive_protocol.hpp"
@@ -26,6 +27,7 @@ using json::Range;
 using json::Value;
 
 constexpr std::size_t max_controllers = 64;
+constexpr std::size_t max_vehicles = 4;
 constexpr std::uint64_t largest_overrun_limit = 1'000'000;
 /// A loop that is a little late sends a second request before the first answer can arrive.
 constexpr Duration::rep least_silence = 2;  // periods
@@ -62,6 +64,34 @@ class Loader {
     object.seconds("goal_time", robot_.goal_time, Range::between(0, 3600));
     read_devices(object, mistakes_, robot_);
     object.word<bool>("power", robot_.power, powers);
+    if (needs_drives(object)) read_drives(object);
+    if (const Value* groups = object.find("groups")) read_groups(*groups, object.at("groups"));
+    for_each(object, "mimics", max_mimics, [&](const Value& mimic, const std::string& where) {  //
+      read_mimic(mimic, where);
+    });
+    for_each(object, "transmissions", max_joints, [&](const Value& transmission, const std::string& where) {
+      read_transmission(transmission, where);
+    });
+    add_zero_offsets(object);
+    for_each(object, "vehicles", max_vehicles, [&](const Value& vehicle, const std::string& where) {
+      Object entry(vehicle, where, mistakes_);
+      RobotVehicle made = read_robot_vehicle(entry, mistakes_);
+      check_name(entry, made.name);
+      robot_.vehicles.push_back(std::move(made));
+    });
+    if (const Value* list = object.find("controllers")) read_controllers(*list, object.at("controllers"));
+    object.finish();
+  }
+
+  /// Not a robot that is a vehicle alone.
+  [[nodiscard]] static bool needs_drives(Object& object) {
+    const Value* const vehicles = object.find("vehicles");
+    constexpr std::array keys{"buses", "joints", "groups", "mimics", "transmissions"};
+    return vehicles == nullptr || vehicles->empty() ||
+           std::ranges::any_of(keys, [&](const char* key) { return object.has(key); });
+  }
+
+  void read_drives(Object& object) {
     if (const Value* buses = required_list(object, "buses", max_buses)) {
       for (std::size_t i = 0; i < buses->size(); ++i)
         read_bus((*buses)[i], json::child(object.at("buses"), i));
@@ -71,16 +101,6 @@ class Loader {
       for (std::size_t i = 0; i < joints->size(); ++i)
         read_joint((*joints)[i], json::child(object.at("joints"), i));
     }
-    if (const Value* groups = object.find("groups")) read_groups(*groups, object.at("groups"));
-    for_each(object, "mimics", max_mimics, [&](const Value& mimic, const std::string& where) {  //
-      read_mimic(mimic, where);
-    });
-    for_each(object, "transmissions", max_joints, [&](const Value& transmission, const std::string& where) {
-      read_transmission(transmission, where);
-    });
-    add_zero_offsets(object);
-    if (const Value* list = object.find("controllers")) read_controllers(*list, object.at("controllers"));
-    object.finish();
   }
 
   /// Checks times that contradict each other.
@@ -496,13 +516,15 @@ class Loader {
     check_fallbacks(where);
   }
 
-  /// Interfaces are named by their owner, so controllers and joints share their names.
+  /// Interfaces are named by their owner, so joints, vehicles and controllers share their names.
   void check_name(const Object& object, const std::string& name) {
     if (robot_.find_joint(name))
       mistakes_.add(object.at("name"), fmt::format("{} is the name of a joint", name));
     if (!name.empty() &&
         std::ranges::find(robot_.controllers, name, &ControllerDescription::name) != robot_.controllers.end())
       mistakes_.add(object.at("name"), fmt::format("another controller has the name {}", name));
+    if (!name.empty() && std::ranges::count(robot_.vehicles, name, &RobotVehicle::name) > 0)
+      mistakes_.add(object.at("name"), fmt::format("{} is the name of a vehicle", name));
   }
 
   /// A fallback is loaded before the controller that it replaces.
@@ -542,7 +564,10 @@ tl::expected<RobotDescription, std::vector<Mistake>> load_robot_file(
   const auto text = json::read_file(path, max_description_file);
   if (!text) return tl::unexpected(to_mistakes({text.error()}));
   auto robot = load_robot(*text, protocols);
-  if (robot) locate_recording(*robot, path);
+  if (!robot) return robot;
+  locate_recording(*robot, path);
+  auto mistakes = locate_files(robot->vehicles, path);
+  if (!mistakes.empty()) return tl::unexpected(std::move(mistakes));
   return robot;
 }
 

@@ -8,6 +8,7 @@
 
 #include "robot/controller_json.hpp"
 #include "robot/description_words.hpp"
+#include "robot/robot_vehicle_json.hpp"
 #include "takt/robot/description_json.hpp"
 #include "takt/robot/drive_protocol.hpp"
 
@@ -123,14 +124,20 @@ Json document_of(const RobotDescription& robot) {
   else if (robot.devices != DeviceVariant::real)
     json["devices"] = word_of(device_variants, robot.devices);
   if (!robot.power) json["power"] = word_of(powers, robot.power);
-  json["buses"] = list_of(robot.buses, bus_of);
-  json["joints"] = list_of(robot.joints, [&](const auto& joint) { return joint_of(robot, joint); });
+  if (!robot.joints.empty() || robot.vehicles.empty()) {
+    json["buses"] = list_of(robot.buses, bus_of);
+    json["joints"] = list_of(robot.joints, [&](const auto& joint) { return joint_of(robot, joint); });
+  }
   if (!robot.groups.empty()) json["groups"] = groups_of(robot);
   if (!robot.mimics.empty())
     json["mimics"] = list_of(robot.mimics, [&](const auto& mimic) { return mimic_of(robot, mimic); });
   if (!robot.transmissions.empty()) {
     json["transmissions"] = list_of(
         robot.transmissions, [&](const auto& transmission) { return transmission_of(robot, transmission); });
+  }
+  if (!robot.vehicles.empty()) {
+    json["vehicles"] =
+        list_of(robot.vehicles, [](const RobotVehicle& each) { return Json(robot_vehicle_json(each)); });
   }
   if (!robot.controllers.empty())
     json["controllers"] = list_of(

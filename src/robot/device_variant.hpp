@@ -1,4 +1,4 @@
-// The key "devices" of robots and vehicles: "real", "simulated", or "recorded:" and a path.
+// The key "devices" of robots: "real", "simulated", or "recorded:" and a path.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 
 #include "json/strict.hpp"
 #include "robot/description_words.hpp"
+#include "takt/robot/description.hpp"
 
 namespace takt::robot {
 
@@ -20,11 +21,10 @@ namespace takt::robot {
 }
 
 /// Reads the key, if it is there, into the members `devices` and `recording` of a description.
-template <class Description>
-void read_devices(json::Object& object, json::Mistakes& mistakes, Description& description) {
+inline void read_devices(json::Object& object, json::Mistakes& mistakes, RobotDescription& description) {
   const json::Value* value = object.find("devices");
   if (value == nullptr) return;
-  const std::string text = value->is_string() ? value->template get<std::string>() : std::string();
+  const std::string text = value->is_string() ? value->get<std::string>() : std::string();
   if (text.starts_with(recorded_devices) && is_path(text.substr(recorded_devices.size()))) {
     description.devices = DeviceVariant::recorded;
     description.recording = text.substr(recorded_devices.size());
@@ -41,8 +41,7 @@ void read_devices(json::Object& object, json::Mistakes& mistakes, Description& d
 }
 
 /// The path of a recording begins at the folder of the description's file.
-template <class Description>
-void locate_recording(Description& description, const std::string& file) {
+inline void locate_recording(RobotDescription& description, const std::string& file) {
   if (!description.recording.empty())
     description.recording = (std::filesystem::path(file).parent_path() / description.recording).string();
 }

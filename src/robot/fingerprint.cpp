@@ -43,8 +43,9 @@ class DescriptionHash {
   }
   /// Where a bus is, and what is behind it, differ between two processes of one robot.
   void add(const PlantDescription&) {}
-  /// Controllers are the loop's alone: they change no plan.
+  /// Controllers and vehicles are the loop's alone: they change no plan.
   void add(const std::vector<ControllerDescription>&) {}
+  void add(const std::vector<RobotVehicle>&) {}
   template <HasFields T>
   void add(const T& description) {
     for_each_field(description, [this](std::string_view name, const auto& field) {

@@ -148,6 +148,11 @@ SetupResult<void> Declarations::command(std::string name, std::string unit, doub
                                                 .rate = rate});
 }
 
+SetupResult<void> Declarations::moving(const double& value) {
+  moving_ = &value;
+  return state(device_->name() + std::string(moving_state), {}, value);
+}
+
 // ---- needs of a controller ----
 
 SetupResult<void> Controller::on_initialize() {

@@ -151,6 +151,7 @@ SetupResult<void> Manager::add(Device& device, const DeviceConfig& config) {
       config.retry > Duration(0) ? std::max<Duration::rep>(config.retry / robot_.period, 1) : 0;
   devices->back() = {.device = &device,
                      .drives = dynamic_cast<DriveDevice*>(&device),
+                     .moving = declarations.moving_,
                      .retry = static_cast<std::uint64_t>(retry)};
   const Status adopted = controllers_.call([this, devices, cells = cells_with(device)]() noexcept -> Status {
     std::ranges::copy(devices_, devices->begin());

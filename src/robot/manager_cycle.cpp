@@ -125,8 +125,14 @@ void Manager::judge(std::uint64_t missed, Duration gap) noexcept {
   const auto fault = supervisor_.begin(feedback_, missed, references_);
   if (supervisor_.any_restarts()) restart_joints();
   if (any_pauses_) pass_pause(gap);
-  if (fault) suspend();
-  if (suspended_ && supervisor_.state() == RobotState::ready) resume();
+  if (fault) {
+    stop_devices(StopCategory::category_1);
+    suspend();
+  }
+  if (suspended_ && supervisor_.state() == RobotState::ready) {
+    tell_ready();
+    resume();
+  }
 }
 
 void Manager::restart_joints() noexcept {
@@ -150,53 +156,19 @@ void Manager::move_mimics() noexcept {
   mimics_.rates(coupled_[1], followers_[1]);
 }
 
-void Manager::read_devices() noexcept {
-  device_context_.execute();
-  (void)device_context_.settle();
-  for (DeviceRow& row : devices_) {
-    const bool is_active = row.device->state() == ComponentState::active;
-    const bool failed = row.device->state() == ComponentState::error;
-    if (row.lost) {
-      retry(row);
-    } else if ((std::exchange(row.was_active, is_active) && !is_active) || failed) {
-      lose(row);
-    }
-  }
-}
-
-void Manager::lose(DeviceRow& row) noexcept {
-  row.lost = true;
-  row.lost_at = cycle_;
-  emit(ManagerEvent::Kind::device_lost, *row.device, row.device->error());
-  const auto index = static_cast<std::size_t>(&row - devices_.data());
-  for (Entry* entry : running_) {
-    const bool uses = std::ranges::find(entry->devices, index) != entry->devices.end();
-    entry->falls_back = uses && entry->wanted;
-  }
-  fall_back(Errc::device_lost);
-}
-
-void Manager::retry(DeviceRow& row) noexcept {
-  Device& device = *row.device;
-  if (device.state() == ComponentState::active) {  // somebody else has reset it
-    row.lost = false;
-  } else if (row.retry != 0 && (cycle_ - row.lost_at) % row.retry == 0) {
-    if (device.state() == ComponentState::error && !device_context_.lead(device, Transition::reset)) return;
-    row.lost = !device_context_.lead(device, Transition::activate);
-  }
-  if (!row.lost) emit(ManagerEvent::Kind::device_returned, device);
-}
-
 // ---- stops ----
 
 void Manager::stop_robot(const RobotFault& fault, StopCategory category) noexcept {
   if (category == StopCategory::category_0) supervisor_.power_off();
   supervisor_.stop(fault, category != StopCategory::category_2);
+  stop_devices(category);
   suspend();
 }
 
 void Manager::shut_down() noexcept {
-  if (supervisor_.shut_down()) suspend();
+  if (!supervisor_.shut_down()) return;
+  stop_devices(StopCategory::category_1);
+  suspend();
 }
 
 /// Deactivates all controllers, except those that work in a stop together with all that they command. Their
@@ -244,7 +216,8 @@ void Manager::control() noexcept {
   rt::traced(tracer_, steps_.limit, [this] {
     for (JointRecord& joint : joints_) move(joint);
   });
-  const bool moving = std::ranges::any_of(joints_, [](const auto& joint) { return joint.stop.moving(); });
+  const bool moving = any_device_moves() ||
+                      std::ranges::any_of(joints_, [](const auto& joint) { return joint.stop.moving(); });
   const RobotState before = supervisor_.state();
   supervisor_.settle(moving);
   if (supervisor_.state() != before) {  // it may have removed the power

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "json/strict.hpp"
-#include "robot/device_variant.hpp"
 #include "robot/mistakes.hpp"
 #include "robot/system_layouts.hpp"
 #include "takt/mobile/car_like.hpp"
@@ -77,7 +76,8 @@ class VehicleLoader {
   void read_vehicle(const Value& value) {
     Object object(value, "", mistakes_);
     object.required_name("name", vehicle_.name);
-    read_devices(object, mistakes_, vehicle_);
+    constexpr std::pair<std::string_view, bool> variants[] = {{"real", false}, {"simulated", true}};
+    object.word<bool>("devices", vehicle_.is_simulated, variants);
     if (const Value* list = object.find("provisional")) read_provisional(*list, value);
     object.required_number("wheelbase", drive_.law.wheelbase, measures);
     object.required_number("track", drive_.track, measures);
@@ -328,9 +328,7 @@ tl::expected<VehicleDescription, std::vector<Mistake>> load_vehicle(std::string_
 tl::expected<VehicleDescription, std::vector<Mistake>> load_vehicle_file(const std::string& path) {
   const auto text = json::read_file(path, max_description_file);
   if (!text) return tl::unexpected(to_mistakes({text.error()}));
-  auto vehicle = load_vehicle(*text);
-  if (vehicle) locate_recording(*vehicle, path);
-  return vehicle;
+  return load_vehicle(*text);
 }
 
 }  // namespace takt::robot

@@ -305,6 +305,10 @@ int check(const CheckOptions& options) {
                robot->joints.size());
     return exit_failed;
   }
+  if (robot->joints.empty()) {
+    fmt::print("the robot has no drives: nothing was asked. Next: takt run {}\n", options.robot);
+    return exit_ok;
+  }
   fmt::print("all {} joints are well. Next: takt jog {} {} 0.05{}\n", robot->joints.size(), options.robot,
              robot->joints.front().name, options.simulate ? " --simulate" : bus_arguments(options.buses));
   return exit_ok;

@@ -36,5 +36,6 @@ void add_dbc2hpp(CLI::App& app);
 void add_key(CLI::App& app);
 void add_vehicle_sim(CLI::App& app);
 void add_drive(CLI::App& app);
+void add_teleop(CLI::App& app);
 
 }  // namespace takt::tools

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -247,11 +248,15 @@ void add_component(CLI::App& app) {
       static_cast<void>(ask_or_exit(*options, verb + " " + options->name));
     });
   }
-  CLI::App* set = add_command(*group, options, "set", "Change parameters, all or none");
-  set->add_option("values", options->words, "PARAMETER=VALUE ...")->required();
-  set->callback([options] {
-    static_cast<void>(ask_or_exit(*options, "set " + options->name + " " + values_of(options->words)));
-  });
+  for (const auto& [verb, values, help] :
+       {std::tuple{"set", "PARAMETER=VALUE ...", "Change parameters, all or none"},
+        {"write", "FIELD=VALUE ...", "Write a sample to COMPONENT.PORT; other fields are 0"}}) {
+    CLI::App* command = add_command(*group, options, verb, help);
+    command->add_option("values", options->words, values)->required();
+    command->callback([options, verb = std::string(verb)] {
+      static_cast<void>(ask_or_exit(*options, verb + " " + options->name + " " + values_of(options->words)));
+    });
+  }
   CLI::App* apply = add_command(*group, options, "apply", "Apply a named set of parameters");
   apply->add_option("set", options->words, "Its name")->required()->expected(1);
   apply->callback([options] {

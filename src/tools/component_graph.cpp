@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 namespace takt::tools {
@@ -116,7 +115,8 @@ std::string to_svg(const SystemGraph& graph) {
     const Box &writer = boxes[from], &reader = boxes[to];
     const Point begin{writer.corner.x + box_width, writer.corner.y + Box::row_of(writer.out, out)};
     const Point end{reader.corner.x, reader.corner.y + Box::row_of(reader.in, in)};
-    const double bend = std::max(40.0, std::abs(end.x - begin.x) / 2);
+    // One that goes back stays within the margins.
+    const double bend = std::max(40.0, (end.x - begin.x) / 2);
     body += fmt::format("<path d=\"M{} {} C{} {} {} {} {} {}\"{} marker-end=\"url(#arrow)\"/>\n", begin.x,
                         begin.y, begin.x + bend, begin.y, end.x - bend, end.y, end.x, end.y,
                         connection.is_service ? " stroke-dasharray=\"5 4\"" : "");

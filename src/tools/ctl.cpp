@@ -244,13 +244,15 @@ void add_trace(const Group& group) {
   });
 }
 
-void add_set(const Group& group) {
+/// A command of a name and KEY=VALUE words.
+void add_values(const Group& group, const std::string& verb, const std::string& what,
+                const std::string& values, const std::string& help) {
   const auto options = std::make_shared<CtlOptions>();
-  CLI::App& command = add_command(group, options, "set", "Change parameters, all or none");
-  command.add_option("controller", options->name, "Its name")->required();
-  command.add_option("values", options->words, "PARAMETER=VALUE ...")->required();
-  command.callback([options] {
-    std::vector<std::string> words = {"set", options->name};
+  CLI::App& command = add_command(group, options, verb, help);
+  command.add_option(what, options->name, "Its name")->required();
+  command.add_option("values", options->words, values)->required();
+  command.callback([options, verb] {
+    std::vector<std::string> words = {verb, options->name};
     words.insert(words.end(), options->words.begin(), options->words.end());
     static_cast<void>(ask_or_exit(*options, request_or_exit(words)));
   });
@@ -298,7 +300,9 @@ void add_ctl(CLI::App& app) {
   add_several(all, "stop", "Stop controllers; their joints come to rest");
   add_switch(all);
   add_plain(all, "reset", "controller", "Lead a failed controller back to inactive");
-  add_set(all);
+  add_values(all, "set", "controller", "PARAMETER=VALUE ...", "Change parameters, all or none");
+  add_values(all, "write", "port", "FIELD=VALUE ...",
+             "Write a sample to CONTROLLER.PORT, as another component would; other fields are 0");
   add_table(all, "interfaces", "List all interfaces, with their values and owners", print_interfaces);
   add_table(all, "events", "List the last events: failures, fallbacks, lost devices", print_events, "after",
             "Only events with a greater number");
@@ -310,6 +314,7 @@ void add_ctl(CLI::App& app) {
       "  takt ctl list\n"
       "  takt ctl load PidController tip gain=2 --divisor 2\n"
       "  takt ctl switch --stop trajectory --start tip\n"
+      "  takt ctl write drive.command forward=0.5\n"
       "  takt ctl trace cycle.json; sleep 1; takt ctl trace off");
 }
 

@@ -1,5 +1,5 @@
 // takt drive: drives a vehicle over UDP by keys or by a file of twists. It shows the vehicle's reports with
-// their age, also in a log, a picture and shared memory. It ends with a controlled stop.
+// their age, also in a log and in shared memory. It ends with a controlled stop.
 #include <fmt/format.h>
 
 #include <csignal>
@@ -19,7 +19,6 @@
 #include "takt/vehicle/vehicle_drive.hpp"
 #include "tools/commands.hpp"
 #include "tools/drive_input.hpp"
-#include "tools/drive_plot.hpp"
 #include "tools/drive_program.hpp"
 #include "tools/drive_publication.hpp"
 #include "tools/number_checks.hpp"
@@ -27,7 +26,6 @@
 #include "tools/signals.hpp"
 #include "tools/vehicle_file.hpp"
 #include "tools/vehicle_link.hpp"
-#include "tools/vehicle_recording.hpp"
 
 namespace takt::tools {
 namespace {
@@ -41,9 +39,7 @@ struct DriveOptions {
   double hold = 2;
   std::string twists;
   std::string log;
-  std::string plot;
   std::string publish;
-  std::string record;
   double duration = 0;  ///< s; 0: until the twists end, a signal, or the key
 };
 
@@ -93,11 +89,6 @@ DriveOutputs open_outputs(const DriveOptions& options) {
     if (!publication) refuse_drive(publication.error().message, exit_failed);
     outputs.publication.emplace(std::move(*publication));
   }
-  if (!options.plot.empty()) {
-    auto plot = DrivePlot::open(options.plot);
-    if (!plot) refuse_drive(plot.error().message, exit_failed);
-    outputs.plot.emplace(std::move(*plot));
-  }
   return outputs;
 }
 
@@ -106,15 +97,13 @@ struct DriveSetup {
   const DriveOptions& options;
   robot::VehicleDescription description;
   std::optional<TwistScript> script;
-  std::optional<VehicleRecording> recording;
 };
 
 template <secure::Channel C, class Link>
 void drive_over(DriveSetup& setup, C channel, Link link) {
-  using Drive = vehicle::VehicleDrive<RecordedChannel<C>>;
+  using Drive = vehicle::VehicleDrive<C>;
   const DriveOptions& options = setup.options;
-  VehicleRecording* const recording = setup.recording ? &*setup.recording : nullptr;
-  auto drive = Drive::make(setup.description.drive, RecordedChannel<C>(std::move(channel), recording));
+  auto drive = Drive::make(setup.description.drive, std::move(channel));
   if (!drive) refuse_drive(std::string(describe(drive.error())), exit_bad_input);
   const sigset_t signals = block_ending_signals();
   const auto& limits = setup.description.drive.limits;
@@ -125,19 +114,9 @@ void drive_over(DriveSetup& setup, C channel, Link link) {
   DriveInputs inputs{{limits.forward, limits.backward, limits.rotation, options.hold},
                      std::move(setup.script),
                      options.duration};
-  DriveOutputs outputs = open_outputs(options);
-  outputs.recording = recording;
   DriveProgram<Drive, Link> program(std::move(*drive), std::move(link), std::move(inputs),
-                                    std::move(outputs));
+                                    open_outputs(options));
   const bool ended_well = program.run(signals);
-  if (recording != nullptr) {
-    const auto finished = recording->finish();
-    if (!finished) refuse_drive(finished.error().message, exit_failed);
-    fmt::print("{}\n", *finished);
-  }
-  if (program.plot()) {
-    if (const auto drawn = program.plot()->draw(); !drawn) refuse_drive(drawn.error().message, exit_failed);
-  }
   if (const auto failure = program.log().end()) refuse_drive(*failure, exit_failed);
   if (!ended_well) throw CLI::RuntimeError(exit_failed);
 }
@@ -176,32 +155,15 @@ void drive_simulated(DriveSetup& setup) {
   drive_over(setup, secure::PlainChannel{}, DirectLink(*vehicle));
 }
 
-void drive_recorded(DriveSetup& setup) {
-  auto vehicle = RecordedVehicle::open(setup.description.recording, platform::SteadyClock().now());
-  if (!vehicle) refuse_drive(vehicle.error().message, exit_bad_input);
-  drive_over(setup, secure::PlainChannel{}, DirectLink(std::move(*vehicle)));
-}
-
 void drive_vehicle(const DriveOptions& options) {
-  DriveSetup setup{options, description_of(options), {}, {}};
+  DriveSetup setup{options, description_of(options), {}};
   if (!options.twists.empty()) {
     auto loaded = TwistScript::load(options.twists);
     if (!loaded) refuse_drive(loaded.error().message, exit_bad_input);
     setup.script = std::move(*loaded);
   }
-  if (!options.record.empty()) {
-    auto opened = VehicleRecording::open(options.record, setup.description);
-    if (!opened) refuse_drive(opened.error().message, exit_failed);
-    setup.recording.emplace(std::move(*opened));
-  }
-  switch (setup.description.devices) {
-    case robot::DeviceVariant::real:
-      return drive_real(setup);
-    case robot::DeviceVariant::simulated:
-      return drive_simulated(setup);
-    case robot::DeviceVariant::recorded:
-      return drive_recorded(setup);
-  }
+  if (setup.description.is_simulated) return drive_simulated(setup);
+  drive_real(setup);
 }
 
 }  // namespace
@@ -234,10 +196,6 @@ void add_drive(CLI::App& app) {
       ->check(number_from_zero());
   command->add_option("--log", options->log,
                       "Write the vehicle's state and the commands to this file, comma-separated");
-  command->add_option("--plot", options->plot,
-                      "At the end, plot the drive to this file, .png or .svg (needs gnuplot)");
-  command->add_option("--record", options->record,
-                      "Record what is received, the odometry and the commands in this file (MCAP)");
   command->add_option(
       "--publish", options->publish,
       "Publish the vehicle's pose, twist, covariance and status in the shared segment of this name");
@@ -245,15 +203,15 @@ void add_drive(CLI::App& app) {
       "Keys: w s faster, slower or backwards; a d left, right; . hold the twist; c controlled stop; x full "
       "brake at once;\n"
       "      r continue after a stop; q quit; space and any other key: slow to a standstill.\n"
-      "To draw the plot again: gnuplot FILE.gp, which is beside the picture.\n"
       "To read the published data in another process: takt shm inspect NAME, shm/opaque.hpp, or takt.h.\n"
-      "\"devices\": \"simulated\" in the vehicle's description drives one in this process, and\n"
-      "\"recorded:FILE\" the one that --record FILE has recorded; neither needs addresses and keys.\n"
+      "\"devices\": \"simulated\" in the vehicle's description drives one in this process.\n"
+      "To record a vehicle, and to drive it with a robot: \"vehicles\" in a robot's file, `takt run`, `takt "
+      "teleop`.\n"
       "Units, limits and gains come from the vehicle's description: measure them on a real vehicle first.\n"
       "Example:\n"
       "  takt key vehicle.key\n"
       "  takt vehicle-sim --key vehicle.key &\n"
-      "  takt drive --key vehicle.key --plot lap.svg");
+      "  takt drive --key vehicle.key");
   command->callback([options] { drive_vehicle(*options); });
 }
 

@@ -1,4 +1,4 @@
-// The sources of twists for `takt drive`: keys, or a file.
+// The sources of twists for `takt drive` and `takt teleop`: keys, or a file.
 #pragma once
 
 #include <cstddef>

@@ -19,13 +19,11 @@
 #include "takt/platform/steady_clock.hpp"
 #include "takt/vehicle/vehicle_drive.hpp"
 #include "tools/drive_input.hpp"
-#include "tools/drive_plot.hpp"
 #include "tools/drive_publication.hpp"
 #include "tools/drive_view.hpp"
 #include "tools/printer.hpp"
 #include "tools/terminal.hpp"
 #include "tools/vehicle_link.hpp"
-#include "tools/vehicle_recording.hpp"
 
 namespace takt::tools {
 
@@ -33,8 +31,6 @@ namespace takt::tools {
 struct DriveOutputs {
   LogFile log;
   std::optional<DrivePublication> publication;
-  std::optional<DrivePlot> plot;
-  VehicleRecording* recording = nullptr;
 };
 
 /// The source of twists.
@@ -78,16 +74,13 @@ class DriveProgram {
     summarise();
     return stands && heard && printer_.has_reader() && (!script_ || script_over());
   }
-  [[nodiscard]] const std::optional<DrivePlot>& plot() const { return outputs_.plot; }
   [[nodiscard]] const LogFile& log() const { return outputs_.log; }
 
   /// For the link: the drive, which publishes each received telemetry at once.
   Status receive(std::span<const std::uint8_t> datagram, Time now) {
     const Status taken = drive_.receive(datagram, now);
     const auto& estimate = drive_.estimate();
-    if (!taken || estimate.stamp == Time{}) return taken;
-    if (outputs_.publication) outputs_.publication->write(estimate);
-    if (outputs_.recording != nullptr) outputs_.recording->write(estimate, now);
+    if (taken && estimate.stamp != Time{} && outputs_.publication) outputs_.publication->write(estimate);
     return taken;
   }
   [[nodiscard]] bool established(Time now) const { return drive_.established(now); }
@@ -185,9 +178,7 @@ class DriveProgram {
       told_ = std::move(situation);
     }
     if (outputs_.log.printer) outputs_.log.printer->print(log_line(view));
-    if (outputs_.publication) outputs_.publication->write(view);
-    if (outputs_.plot) outputs_.plot->add(view);
-    if (outputs_.recording != nullptr) outputs_.recording->write(view);
+    if (outputs_.publication) outputs_.publication->write(robot::status_of(drive_, next_));
     if (is_terminal_ && ++since_shown_ >= 5) {
       since_shown_ = 0;
       printer_.print("\r\x1b[K" + live_line(view, terminal_columns() - 1));

@@ -22,18 +22,11 @@ DrivePublication::~DrivePublication() {
   if (name_) static_cast<void>(platform::Segment::remove(*name_));  // another process may have removed it
 }
 
-VehicleStatus status_of(const DriveView& view) noexcept {
-  VehicleStatus status{.stamp = view.time, .state = view.state, .cause = view.reason.cause};
-  if (view.age != Duration::max()) status.heard = view.time - view.age;
-  if (view.charge) status.charge = *view.charge;
-  return status;
-}
-
-void DrivePublication::write(const DriveView& view) noexcept {
-  status_.end.write(status_of(view));
-  segment_.owner_slot().beat(view.time);
-  odometry_.owner_slot.beat(view.time);
-  status_.owner_slot.beat(view.time);
+void DrivePublication::write(const VehicleStatus& status) noexcept {
+  status_.end.write(status);
+  segment_.owner_slot().beat(status.stamp);
+  odometry_.owner_slot.beat(status.stamp);
+  status_.owner_slot.beat(status.stamp);
 }
 
 }  // namespace takt::tools

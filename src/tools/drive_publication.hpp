@@ -11,38 +11,23 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "takt/core/fields.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
 #include "takt/platform/segment.hpp"
+#include "takt/robot/vehicle_device.hpp"
 #include "takt/shm/latest_value.hpp"
 #include "takt/vehicle/supervisor.hpp"
 #include "takt/vehicle/vehicle_drive.hpp"
-#include "tools/drive_view.hpp"
 
 namespace takt::tools {
 
-/// The vehicle's state, as known to its driver. Times are those of the system's steady clock
-/// (CLOCK_MONOTONIC).
-struct VehicleStatus {
-  Time stamp{};         ///< time of writing: the present, while the program lives
-  Time heard{};         ///< sending time of the last received telemetry; Time{}: never
-  double charge = NAN;  ///< of the battery, 0..1; NaN: unknown or too old
-  vehicle::SupervisorState state = vehicle::SupervisorState::starting;
-  vehicle::StopCause cause = vehicle::StopCause::none;  ///< of the stop that is active
-
-  TAKT_FIELDS(VehicleStatus, stamp, heard, charge, state, cause)
-};
-
-/// The driver's knowledge of the vehicle. Real-time safe.
-[[nodiscard]] VehicleStatus status_of(const DriveView& view) noexcept;
+using robot::VehicleStatus;
 
 class DrivePublication {
  public:
@@ -55,8 +40,8 @@ class DrivePublication {
 
   /// Both are real-time safe.
   void write(const vehicle::OdometryEstimate& estimate) noexcept { odometry_.end.write(estimate); }
-  /// The vehicle's status; shows life, too.
-  void write(const DriveView& view) noexcept;
+  /// Shows life, too.
+  void write(const VehicleStatus& status) noexcept;
 
  private:
   template <class T>

@@ -5,9 +5,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <initializer_list>
 #include <iterator>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,36 +22,22 @@ inline constexpr std::string_view measured_colour = "#d55e00";
 inline constexpr std::string_view ink = "#3a4149";
 inline constexpr std::string_view rule = "#dfe3e8";
 
-/// A part of a picture, from the bottom up; fractions of its height.
-struct Panel {
-  double top;
-  double bottom;
-};
-
-/// The terminal for a picture of this kind, "svg", "png" or "pdf". Width and height are pixels, of a PDF
-/// points.
+/// The terminal for a picture of this kind, "svg" or "pdf". Width and height are pixels, of a PDF points.
 [[nodiscard]] std::string terminal_of(std::string_view kind, int width, int height);
 
 /// Builds one script.
 class PlotScript {
  public:
-  /// The script writes this file: a PNG if the name ends so, otherwise an SVG. Width and height are pixels.
-  PlotScript(std::string_view file, int width, int height);
-
   template <class... Arguments>
   void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
   }
 
-  /// The following plots are in this panel, up to `right`, a fraction of the width.
-  void panel(const Panel& panel, double right);
   /// Data of this name: "$name" in the script.
   void data(std::string_view name, const Envelope& curve);
   /// 'x' or 'y'.
   void axis(char which, std::string_view label);
-  /// A vertical axis with room above and below the curves and about four tics at round numbers.
-  void value_range(std::initializer_list<const Envelope*> curves, bool with_zero);
-  /// The same, from `low` to `high`.
+  /// A vertical axis from `low` to `high`, with room beyond, and about four tics at round numbers.
   void value_range(double low, double high);
 
   [[nodiscard]] std::string take() { return fmt::to_string(text_); }
@@ -67,10 +51,9 @@ class PlotScript {
   fmt::memory_buffer text_;
 };
 
-/// Runs gnuplot on the scripts, in `directory`. Its output goes to the file `log` there; without a name, to
-/// our own standard error. Error: write_failed, if gnuplot is missing or failed; the message says what to do.
+/// Runs gnuplot on the scripts, in `directory`. Its output goes to the file gnuplot.log there. Error:
+/// write_failed, if gnuplot is missing or failed; the message says what to do.
 [[nodiscard]] SetupResult<void> run_gnuplot(const std::vector<std::string>& scripts,
-                                            const std::filesystem::path& directory,
-                                            const std::optional<std::string>& log);
+                                            const std::filesystem::path& directory);
 
 }  // namespace takt::tools

@@ -75,6 +75,7 @@ int main(int argc, char** argv) {
   takt::tools::add_key(app);
   takt::tools::add_vehicle_sim(app);
   takt::tools::add_drive(app);
+  takt::tools::add_teleop(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::RuntimeError& error) {  // of a command, which has printed its message

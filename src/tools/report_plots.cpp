@@ -528,7 +528,7 @@ SetupResult<void> draw(const std::vector<Chapter>& chapters, const std::filesyst
     }
   }
   if (scripts.empty()) return {};
-  return run_gnuplot(scripts, directory, "gnuplot.log");
+  return run_gnuplot(scripts, directory);
 }
 
 }  // namespace takt::tools

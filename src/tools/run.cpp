@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/endpoint.hpp"
 #include "takt/app/replay.hpp"
 #include "takt/app/robot.hpp"
 #include "takt/core/manual_clock.hpp"
@@ -29,7 +30,6 @@
 #include "tools/bus_options.hpp"
 #include "tools/choice.hpp"
 #include "tools/commands.hpp"
-#include "tools/endpoint.hpp"
 #include "tools/number_checks.hpp"
 #include "tools/open_recording.hpp"
 #include "tools/physics.hpp"
@@ -99,7 +99,7 @@ int exit_code_of(const SetupError& error) {
 }
 
 std::optional<app::LiveAddress> live_address(const std::string& text) {
-  const auto endpoint = parse_endpoint(text);
+  const auto endpoint = app::parse_endpoint(text);
   if (!endpoint) return std::nullopt;
   return app::LiveAddress{endpoint->address, endpoint->port};
 }
@@ -420,7 +420,7 @@ CLI::Option* add_address_option(CLI::App& command, const char* name, std::string
       ->type_name("ADDRESS:PORT")
       ->check(CLI::Validator(
           [](std::string& value) {
-            return parse_endpoint(value) ? std::string() : "'" + value + "' is not ADDRESS:PORT";
+            return app::parse_endpoint(value) ? std::string() : "'" + value + "' is not ADDRESS:PORT";
           },
           ""));
 }

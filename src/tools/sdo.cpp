@@ -50,7 +50,7 @@ struct SdoOptions {
   std::uint32_t bit_rate = 1'000'000;
 };
 
-[[noreturn]] void fail(std::string_view why, ExitCode code) {
+[[noreturn]] void refuse_sdo(std::string_view why, ExitCode code) {
   fmt::print(stderr, "takt sdo: {}\n", why);
   throw CLI::RuntimeError(code);
 }
@@ -82,7 +82,7 @@ canopen::Address parse_object(std::string_view text) {
   const auto object = parse<std::uint16_t>(index, 16);
   const auto subindex = parse<std::uint8_t>(colon < text.size() ? text.substr(colon + 1) : "0", 16);
   if (!object || !subindex)
-    fail(fmt::format("'{}' is no INDEX[:SUB] in hexadecimal, as 1018:1", text), exit_bad_input);
+    refuse_sdo(fmt::format("'{}' is no INDEX[:SUB] in hexadecimal, as 1018:1", text), exit_bad_input);
   return {*object, *subindex};
 }
 
@@ -121,30 +121,30 @@ void transfer(robot::CanPort& port, canopen::SdoClient& client, Duration timeout
 
 Bytes bytes_to_write(const SdoOptions& options) {
   if (options.value.has_value() == !options.in.empty() || !options.out.empty())
-    fail("write needs VALUE with --type, or --in FILE", exit_bad_input);
+    refuse_sdo("write needs VALUE with --type, or --in FILE", exit_bad_input);
   if (options.value) {
     const auto bytes = options.type ? (*options.type)(*options.value) : std::nullopt;
     if (!bytes || bytes->empty())
-      fail(fmt::format("'{}' is no value of --type", *options.value), exit_bad_input);
+      refuse_sdo(fmt::format("'{}' is no value of --type", *options.value), exit_bad_input);
     return *bytes;
   }
   const auto text = json::read_file(options.in, longest_object);
   if (!text || text->empty())
-    fail(fmt::format("{}: {}", options.in, text ? "there are no bytes to write" : text.error().reason),
-         exit_bad_input);
+    refuse_sdo(fmt::format("{}: {}", options.in, text ? "there are no bytes to write" : text.error().reason),
+               exit_bad_input);
   return {text->begin(), text->end()};
 }
 
 void sdo(const SdoOptions& options) {
   const canopen::Address object = parse_object(options.object);
   if (!*options.writes && (options.value || !options.in.empty()))
-    fail("read takes no VALUE and no --in", exit_bad_input);
+    refuse_sdo("read takes no VALUE and no --in", exit_bad_input);
   Bytes data = *options.writes ? bytes_to_write(options) : Bytes(longest_object);
   const auto address = app::parse_bus_address(options.bus);
-  if (!address) fail(address.error().message, exit_bad_input);
+  if (!address) refuse_sdo(address.error().message, exit_bad_input);
   const auto port = app::open_bus(
       *address, {.bit_rate = options.bit_rate, .filters = {{.id = canopen::sdo_reply_base + options.node}}});
-  if (!port) fail(port.error().message, exit_failed);
+  if (!port) refuse_sdo(port.error().message, exit_failed);
 
   const Duration timeout = from_seconds(options.timeout);
   canopen::SdoClient client(options.node, timeout);
@@ -154,15 +154,15 @@ void sdo(const SdoOptions& options) {
     options.block ? client.upload_block(object, data) : client.upload(object, data);
   transfer(**port, client, timeout);
   if (client.state() == canopen::SdoState::aborted)
-    fail(fmt::format("{} (abort code 0x{:08X})", describe(client.abort()),
-                     static_cast<std::uint32_t>(client.abort())),
-         exit_failed);
+    refuse_sdo(fmt::format("{} (abort code 0x{:08X})", describe(client.abort()),
+                           static_cast<std::uint32_t>(client.abort())),
+               exit_failed);
   if (*options.writes) return;
   if (options.out.empty()) return print_value(client.received());
   std::ofstream file(options.out, std::ios::binary);
   for (const std::uint8_t byte : client.received()) file.put(static_cast<char>(byte));
   file.close();
-  if (!file) fail(options.out + " cannot be written", exit_failed);
+  if (!file) refuse_sdo(options.out + " cannot be written", exit_failed);
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 #include <cerrno>
 #include <string_view>
 
+#include "app/endpoint.hpp"
 #include "takt/describe.hpp"
 #include "takt/platform/key_file.hpp"
 #include "takt/record/error.hpp"
-#include "tools/endpoint.hpp"
 
 namespace takt::tools {
 namespace {
@@ -18,10 +18,10 @@ enum class AnyPort { no, yes };
 
 /// "127.0.0.1:18003", "[::1]:18003"; and, if any port is allowed, "127.0.0.1:any", which has port 0.
 SetupResult<platform::UdpEndpoint> endpoint_of(const std::string& text, AnyPort any = AnyPort::no) {
-  if (const auto endpoint = parse_endpoint(text); endpoint && endpoint->port != 0) return *endpoint;
+  if (const auto endpoint = app::parse_endpoint(text); endpoint && endpoint->port != 0) return *endpoint;
   constexpr std::string_view any_port = ":any";
   if (any == AnyPort::yes && text.ends_with(any_port)) {
-    const auto endpoint = parse_endpoint(text.substr(0, text.size() - any_port.size()) + ":0");
+    const auto endpoint = app::parse_endpoint(text.substr(0, text.size() - any_port.size()) + ":0");
     if (endpoint) return *endpoint;
   }
   return fail(platform::Errc::bad_address,

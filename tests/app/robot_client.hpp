@@ -148,6 +148,12 @@ class Client final : public motion::LoopObserver {
     request->kind = motion::RequestKind::reset;
     hand_over(std::move(request), 0);
   }
+  void emergency_stop(StopCategory category) {
+    auto request = std::make_unique<motion::Request>();
+    request->kind = motion::RequestKind::emergency_stop;
+    request->category = category;
+    hand_over(std::move(request), 0);
+  }
   /// The last state of goal `number`; pending if there is none.
   [[nodiscard]] motion::GoalState goal(motion::GoalId number) const {
     auto state = motion::GoalState::pending;

@@ -6,12 +6,14 @@
 import faulthandler
 import json
 import math
+import os
 import sys
+import tempfile
 import time
 import unittest
 from ctypes import byref, c_size_t, c_void_p, create_string_buffer
 
-from app_test import PATIENCE, Robot, robot_options  # its arguments are the same
+from app_test import PATIENCE, SOURCE, Robot, robot_options  # its arguments are the same
 from bindings import *  # the library, named in the first argument, and its structures
 
 ARM = sys.argv[4]
@@ -112,6 +114,28 @@ class Commanded(unittest.TestCase):
         while not condition():
             self.assertLess(time.monotonic(), end, "never " + what)
             time.sleep(0.01)
+
+    def test_python_drives_a_vehicle_by_samples_of_its_port(self):
+        self.robot.close()
+        description = {"name": "vehicle", "rate": 100, "overrun": "catch_up", "overrun_limit": 10**6,
+                       "vehicles": [{"name": "base", "file": os.path.join(SOURCE, "examples", "robots", "furbot.json")}],
+                       "controllers": [{"name": "drive", "type": "VehicleDriveController"}]}
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(description, file)
+            file.flush()
+            self.robot = Robot(file.name, robot_options(simulate=1))
+        self.addCleanup(self.robot.close)
+        self.run_robot()
+
+        def drives():
+            self.obeyed("write drive.command forward=0.5 rotation=0.1")
+            values = {row["name"]: row["value"] for row in self.obeyed("interfaces") if row["kind"] == "state"}
+            return values["base.odometry/pose.x"] > 0.2 and values["base.odometry/pose.heading"] > 0.01
+
+        self.wait_for(drives, "driven")
+        result, why = self.command("write drive.command forward=fast")
+        self.assertEqual(result, BAD_VALUE)
+        self.assertIn("forward f64, left f64, rotation f64", why)
 
     def test_a_controller_in_python_moves_a_joint_in_the_cycle(self):
         shift = Shift()

@@ -15,7 +15,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const auto& mistake : robot.error()) static_cast<void>(to_string(mistake));
     return 0;
   }
-  if (robot->joints.empty() || robot->joints.size() > takt::max_joints) std::abort();
+  if (robot->joints.empty() && robot->vehicles.empty()) std::abort();
+  if (robot->joints.size() > takt::max_joints) std::abort();
   for (const auto& joint : robot->joints) {
     if (!(joint.limits.position_min < joint.limits.position_max) || !(joint.limits.velocity > 0))
       std::abort();
@@ -26,5 +27,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (joint >= robot->joints.size()) std::abort();
     }
   }
+  for (const auto& mimic : robot->mimics) {
+    if (mimic.joint >= robot->joints.size()) std::abort();
+  }
+  for (const auto& vehicle : robot->vehicles) {
+    if (vehicle.name.empty() || vehicle.file.empty() || vehicle.peer.empty() != vehicle.local.empty())
+      std::abort();
+  }
+  const std::string text = to_json(*robot);
+  const auto again = takt::drives::load_robot(text);
+  if (!again || to_json(*again) != text) std::abort();
   return 0;
 }

@@ -6,6 +6,7 @@ import faulthandler, json, os, random, shutil, subprocess, sys, tempfile, time, 
 
 TAKT, SOURCE, MOTOR, ROBOT, ODD, FOREIGN, OTHER_ABI, NEWER = sys.argv[1:9]
 SYSTEM = os.path.join(SOURCE, "examples", "10_component", "system.json")
+ARM_SYSTEM = os.path.join(SOURCE, "examples", "10_component", "arm.json")
 ROBOT_SYSTEM = os.path.join(SOURCE, "examples", "10_component", "robot.json")
 PATIENCE = 60  # s
 SEED = int(os.environ.get("TAKT_SEED") or random.SystemRandom().randrange(2**32))

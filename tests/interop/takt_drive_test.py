@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Tests takt drive in a terminal, with keys, and the picture that it leaves at the end.
+"""Tests takt drive and takt teleop in a terminal, with keys.
 
 usage: takt_drive_test.py TAKT SOURCE_FOLDER [unittest arguments]
 """
-import csv, json, math, os, re, resource, shutil, subprocess, sys, tempfile, termios, unittest
-import xml.etree.ElementTree as xml
+import csv, json, os, re, subprocess, sys, tempfile, termios, unittest
 
 from terminal import Terminal
 from vehicle_programs import PATIENCE, Program, links, wait_for
@@ -108,138 +107,124 @@ class TerminalTest(DriveTest):
 class VariantTest(DriveTest):
     """The key "devices" of the vehicle's description."""
 
-    def lap(self, devices, end, log, *words):
-        """Drives by a script. A machine that pauses stops the vehicle, and then it is driven again."""
-        script = os.path.join(self.folder, "twists")
+    def test_a_simulated_vehicle_needs_no_link(self):
+        script, log = (os.path.join(self.folder, name) for name in ("twists", "run.csv"))
         with open(script, "w") as file:
-            file.write(f"0 1 0.2\n3 0 0\n{end} 0 0\n")
-        for _ in range(5):
-            if "--record" in words and os.path.exists(words[-1]):
-                os.remove(words[-1])
-            done = subprocess.run([TAKT, "drive", "--vehicle", self.vehicle_file(devices), "--twists", script, "--log", log, *words],
+            file.write("0 1 0.2\n3 0 0\n5 0 0\n")
+        for _ in range(5):  # a machine that pauses stops the vehicle, and then it is driven again
+            done = subprocess.run([TAKT, "drive", "--vehicle", self.vehicle_file("simulated"), "--twists", script, "--log", log],
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
             if done.returncode == 0:
                 break
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         with open(log, newline="") as file:
-            return done.stdout, [[float(row[key]) for key in ("x", "y", "heading")] for row in csv.DictReader(file)]
+            last = list(csv.DictReader(file))[-1]
+        self.assertGreater(float(last["x"]), 1)
+        self.assertGreater(float(last["heading"]), 0.2)
 
-    def test_a_vehicle_is_driven_simulated_and_from_its_recording(self):
-        log, recording = (os.path.join(self.folder, name) for name in ("run.csv", "run.mcap"))
-        said, simulated = self.lap("simulated", 5, log, "--record", recording)
-        self.assertRegex(said, r"recorded \d+ values in \S+run.mcap, 0 lost")
-        x, _, heading = simulated[-1]
-        self.assertGreater(x, 1)
-        self.assertGreater(heading, 0.2)
-
-        # A recording is not overwritten, and a damaged one is not driven.
-        done = self.drive("--vehicle", self.vehicle_file("recorded:run.mcap"), "--record", recording)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("run.mcap: the file exists already", done.stderr)
-        with open(recording, "rb") as file:
-            whole = bytearray(file.read())
-        whole[len(whole) // 2] ^= 1
-        with open(os.path.join(self.folder, "damaged.mcap"), "wb") as file:
-            file.write(whole)
-        done = self.drive("--vehicle", self.vehicle_file("recorded:damaged.mcap"))
+    def test_another_word_is_refused(self):
+        done = self.drive("--vehicle", self.vehicle_file("recorded:run.mcap"))
         self.assertEqual(done.returncode, 2)
-        self.assertIn("damaged.mcap: byte ", done.stderr)
-
-        # It does not obey: its way is the recorded one. The end comes earlier, so that it is still heard.
-        _, recorded = self.lap("recorded:run.mcap", 4, log)
-        for one, other in zip(recorded[-1], simulated[-1]):
-            self.assertAlmostEqual(one, other, delta=0.01)
-        self.assertLess(max(min(math.dist(one, other) for other in simulated) for one in recorded), 0.05)
-
-    def test_a_drive_whose_recording_lacks_values_is_no_success(self):
-        recording = os.path.join(self.folder, "full.mcap")
-        done = self.drive("--vehicle", self.vehicle_file("simulated"), "--record", recording, restore_signals=False,
-                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
-        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-        self.assertRegex(done.stderr, r"full\.mcap: File too large; [1-9]\d* records are lost")
-
-    def test_a_recording_without_a_vehicle_and_a_wrong_variant_are_refused(self):
-        robot = os.path.join(self.folder, "robot.mcap")
-        subprocess.run([TAKT, "run", os.path.join(SOURCE, "examples", "robots", "arm6.json"), "--virtual-time", "--duration", "0.1",
-                        "--record", robot], check=True, capture_output=True, timeout=PATIENCE)
-        for devices, status, reason in [("recorded:robot.mcap", 2, "there is no topic /vehicle/received"),
-                                        ("recorded:none.mcap", 2, "none.mcap: "), ("taped", 2, "/devices: \"taped\" is not \"real\", ")]:
-            done = self.drive("--vehicle", self.vehicle_file(devices))
-            self.assertEqual(done.returncode, status, done.stderr)
-            self.assertIn(reason, done.stderr)
+        self.assertIn('/devices: "recorded:run.mcap" is not one of "real", "simulated"', done.stderr)
 
 
-class PlotTest(DriveTest):
-    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
-    def test_the_picture_of_a_drive_says_where_it_stopped_and_why(self):
-        self.start_vehicle()
-        log, picture = (os.path.join(self.folder, name) for name in ("known.csv", "it's a lap.svg"))
-        driver = Program(log, TAKT, "drive", "--plain", "--hold", "1000", "--log", log, "--plot", picture, *self.near)
-        self.addCleanup(driver.end)
-        driver.wait_until(lambda row: True, "it begins")
-        self.drive_some_way(driver.type, lambda: driver.rows()[-1]["state"])
-        self.vehicle.type("silent\n")
-        driver.wait_until(lambda row: row["cause"] == "the vehicle is silent", "it stops")
-        self.vehicle.type("well\n")
-        driver.wait_until(lambda row: row["state"] == "stopped", "it is seen to stand")
+class RobotTest(DriveTest):
+    """A vehicle as a robot, without joints: takt run over UDP to takt vehicle-sim, driven by takt teleop."""
 
-        def break_down():
-            row = driver.rows()[-1]
-            if row["cause"] == "a required system is not running":
-                return row["state"] == "stopped"
-            if row["state"] in ("ready", "driving"):
-                self.vehicle.type("halted hydraulics\n")
-            else:
-                self.vehicle.type("recover\n")
-                driver.type("r")
+    def start_robot(self, key, *words):
+        vehicle = {"name": "base", "file": self.vehicle_file(control=5, status=5), "local": self.near[1], "peer": self.near[3]}
+        vehicle.update({"key": key, "key_id": 1} if key else {"plain": True})
+        robot = {"name": "vehicle", "rate": 100, "overrun": "catch_up", "overrun_limit": 10**6, "vehicles": [vehicle],
+                 "controllers": [{"name": "drive", "type": "VehicleDriveController"}]}
+        path = os.path.join(self.folder, "robot.json")
+        with open(path, "w") as file:
+            json.dump(robot, file)
+        self.recording = os.path.join(self.folder, "run.mcap")
+        self.robot = Program(None, TAKT, "run", path, "--port", "0", "--record", self.recording, *words)
+        self.addCleanup(self.robot.end)
+        self.port = next(found[1] for line in self.robot.process.stdout if (found := re.search(r"127\.0\.0\.1:(\d+)", line)))
 
-        wait_for(break_down, "it goes on, and stops at the same place")
-        driver.type("q")
-        self.assertEqual(driver.process.wait(PATIENCE), 0)
-        root = xml.parse(picture).getroot()
-        texts = "".join(root.itertext())
-        for text in ("x (m), odom", "speed (m/s)", "steering (rad)", "age (s)", "stops:", "the vehicle is silent",
-                     "a required system is not running", "(hydraulics)"):
-            self.assertIn(text, texts)
-        self.check_readable(root)
-        subprocess.run(["gnuplot", picture + ".gp"], cwd=self.folder, check=True, timeout=PATIENCE)
+    def value(self, name):
+        done = subprocess.run([TAKT, "ctl", "--port", self.port, "--json", "interfaces"], capture_output=True, text=True, timeout=PATIENCE)
+        rows = json.loads(done.stdout)["interfaces"]
+        return next(row["value"] for row in rows if row["name"] == name)
 
-    def check_readable(self, root):
-        """Checks that no text exceeds the picture at the right, for letters of usual width, and no texts overlap."""
-        places = []
-        for group in root.iter("{http://www.w3.org/2000/svg}g"):
-            text = group.find("{http://www.w3.org/2000/svg}text")
-            if text is None or not group.get("transform").startswith("translate"):
-                continue
-            words = "".join(text.itertext()).strip()
-            x, y = (float(number) for number in group.get("transform")[len("translate("):].split(")")[0].split(","))
-            if words:
-                places.append((x, y))
-            if group.get("text-anchor") == "start":
-                self.assertLess(x + 0.6 * float(group.get("font-size")) * len(words), 1000, words)
-        self.assertGreater(len(places), 20)
-        self.assertEqual(len(places), len(set(places)))
+    def true(self, name):
+        return (self.vehicle.rows() or [{name: 0}])[-1][name]
 
-    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
-    def test_there_is_a_picture_of_a_vehicle_that_was_never_heard(self):
-        picture = os.path.join(self.folder, "nothing.png")
-        drive = self.drive("--plot", picture)
-        self.assertIn("no status of the vehicle was received", drive.stdout)
-        self.assertEqual(drive.returncode, 1)
-        with open(picture, "rb") as file:
-            self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+    def replays(self):
+        self.assertEqual(self.robot.process.poll(), None)
+        self.robot.end()
+        done = subprocess.run([TAKT, "replay", self.recording], capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("bit for bit", done.stdout)
 
-    def check_refused(self, why, *words, **keywords):
-        done = self.drive(*words, **keywords)
+    def test_keys_drive_the_vehicle_of_a_robot_over_udp_and_the_run_is_replayed(self):
+        self.start_vehicle("--vehicle", self.vehicle_file(control=5, status=5))
+        self.start_robot(None)
+        teleop = Terminal(TAKT, "teleop", "--port", self.port, "--hold", "1000", columns=COLUMNS)
+        self.addCleanup(teleop.close)
+        wait_for(lambda: "drive is active" in teleop.text, "it says how the controller is")
+        teleop.type("wwww")
+        wait_for(lambda: self.true("speed") > 0.3, "the vehicle drives")
+        wait_for(lambda: self.value("base.odometry/pose.x") > 0.2, "the robot knows where it is")
+        teleop.type("c")  # and the robot is stopped
+        wait_for(lambda: "drive is suspended" in teleop.text, "the controller waits")
+        wait_for(lambda: self.true("speed") == 0 and self.value("base/moving") == 0, "it stands")
+        teleop.type("r")
+        wait_for(lambda: told(teleop)[-1:] == ["drive is active"], "it goes on")
+        at = self.true("x")
+        teleop.type("wwww")
+        wait_for(lambda: self.true("x") > at + 0.3, "the vehicle drives again")
+        teleop.type("q")
+        self.assertEqual(teleop.process.wait(PATIENCE), 0)
+        self.assertEqual(teleop.settings(), teleop.before)
+        wait_for(lambda: self.true("speed") == 0, "it stands without twists")
+        self.replays()
+
+    def test_a_vehicle_that_halts_fails_its_controller_which_a_key_starts_again(self):
+        key = os.path.join(self.folder, "vehicle.key")
+        subprocess.run([TAKT, "key", key, "--bytes", "16"], check=True, capture_output=True)
+        log = os.path.join(self.folder, "true.csv")
+        self.vehicle = Program(log, TAKT, "vehicle-sim", "--key", key, "--log", log, *self.far, "--vehicle", self.vehicle_file(control=5, status=5))
+        self.addCleanup(self.vehicle.end)
+        self.start_robot(key)
+        teleop = Terminal(TAKT, "teleop", "--port", self.port, "--hold", "1000", columns=COLUMNS)
+        self.addCleanup(teleop.close)
+        teleop.type("wwww")
+        wait_for(lambda: self.true("speed") > 0.3, "the vehicle drives")
+        self.vehicle.type("halted hydraulics\n")
+        wait_for(lambda: "drive is failed: " in teleop.text, "the controller fails")
+        wait_for(lambda: self.true("speed") == 0, "it stands")
+        self.vehicle.type("well\nrecover\n")
+        wait_for(lambda: self.true("state") == "running", "it runs again")
+        at = self.true("x")
+
+        def drives_on():
+            teleop.type("rwwww")
+            return self.true("x") > at + 0.3
+
+        wait_for(drives_on, "it drives again")
+        self.replays()
+
+    def test_twists_of_a_file_drive_and_a_robot_that_is_not_there_is_told(self):
+        self.start_vehicle("--vehicle", self.vehicle_file(control=5, status=5))
+        self.start_robot(None)
+        script = os.path.join(self.folder, "twists")
+        with open(script, "w") as file:
+            file.write("0 1 0\n3 0 0\n4 0 0\n")
+        done = subprocess.run([TAKT, "teleop", "--port", self.port, "--twists", script], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertGreater(self.true("x"), 0.5)
+        done = subprocess.run([TAKT, "teleop", "--port", self.port, "--controller", "wheels", "--twists", script],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(done.returncode, 1)
-        self.assertIn(why, done.stderr)
-        self.assertEqual(done.stdout, "")  # it never began
-        self.assertEqual(os.listdir(self.folder), [])
-
-    def test_what_cannot_be_drawn_is_refused_before_the_drive(self):
-        self.check_refused("gnuplot is not installed", "--plot", os.path.join(self.folder, "lap.svg"), env={"PATH": self.folder})
-        self.check_refused(".png or .svg", "--plot", os.path.join(self.folder, "lap.pdf"))
-        self.check_refused("No such file", "--plot", os.path.join(self.folder, "nowhere", "lap.svg"))
+        self.assertIn('no controller "wheels" is loaded', done.stdout)
+        self.robot.end()
+        done = subprocess.run([TAKT, "teleop", "--port", self.port], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stdout, "")
 
 
 if __name__ == "__main__":

@@ -6,12 +6,12 @@ usage: takt_launch_test.py TAKT SOURCE_FOLDER MOTOR_PLUGIN ROBOT_PLUGIN ODD_PLUG
 import json, os, re, shutil, subprocess, time
 import xml.etree.ElementTree
 
-from launched_system import TAKT, SOURCE, MOTOR, ROBOT, ODD, FOREIGN, OTHER_ABI, NEWER, SYSTEM, ROBOT_SYSTEM, PATIENCE, Folder, Running, main, wait_until
+from launched_system import TAKT, SOURCE, MOTOR, ROBOT, ODD, FOREIGN, OTHER_ABI, NEWER, SYSTEM, ARM_SYSTEM, ROBOT_SYSTEM, PATIENCE, Folder, Running, main, wait_until
 
 
 class CheckTest(Folder):
     def test_the_example_has_no_mistakes(self):
-        for system in (SYSTEM, ROBOT_SYSTEM):
+        for system in (SYSTEM, ARM_SYSTEM, ROBOT_SYSTEM):
             done = self.takt("launch", "--check", "--folder", os.path.dirname(MOTOR), system)
             self.assertEqual(done.returncode, 0, done.stderr)
 
@@ -231,49 +231,108 @@ class OddTest(Running):
 class RobotContextTest(Running):
     """A whole robot beside components, in one process."""
 
+    FOLDER = os.path.dirname(ROBOT_SYSTEM)
+
     def system(self, **changes):
-        folder = os.path.join(SOURCE, "examples", "10_component")
-        with open(os.path.join(folder, "swinging_joint.json")) as file:
+        with open(ROBOT_SYSTEM) as file:
             system = json.load(file)
-        system["contexts"][0].update({"file": os.path.join(folder, "joint.json")}, **changes)
+        system["contexts"][0].update({"file": self.robot_file()}, **changes)
         return dict(system, libraries=[ROBOT], name=self.name)
 
-    def arm(self):
-        return next(row for row in self.ask("list")["contexts"] if row["name"] == "arm")
+    def robot_file(self):
+        """The example's robot, but patient: a pause of the machine must not stop it."""
+        with open(os.path.join(self.FOLDER, "mobile_arm.json")) as file:
+            robot = json.load(file)
+        robot.update({"rate": 100, "overrun": "catch_up", "overrun_limit": 10**6, "feedback_timeout": 10})
+        for joint in robot["joints"]:
+            del joint["drive"]["watchdog"]
+        robot["vehicles"][0]["file"] = os.path.join(self.FOLDER, robot["vehicles"][0]["file"])
+        path = os.path.join(self.folder, "mobile_arm.json")
+        with open(path, "w") as file:
+            json.dump(robot, file)
+        return path
 
-    def test_a_component_moves_a_joint_through_a_controller_of_the_robot(self):
-        self.launch(self.system(record="run.mcap"))
-        wait_until(lambda: self.arm()["state"] == "robot ready", "the robot is ready")
-        port = self.arm()["server"].rsplit(":", 1)[1]
+    def robot(self):
+        return next(row for row in self.ask("list")["contexts"] if row["name"] == "robot")
+
+    def start(self, **changes):
+        """Launches the system, and returns the port of the robot's server."""
+        self.launch(self.system(**changes))
+        wait_until(lambda: self.robot()["state"] == "robot ready", "the robot is ready")
+        return self.robot()["server"].rsplit(":", 1)[1]
+
+    def value(self, port, name):
+        rows = json.loads(self.takt("ctl", "--port", port, "--json", "interfaces").stdout)["interfaces"]
+        return next(row["value"] for row in rows if row["name"] == name)
+
+    def drives_on(self):
+        sent = self.port("driver", "twist")["written"]
+        wait_until(lambda: self.port("driver", "twist")["written"] > sent + 50, "the vehicle drives laps")
+
+    def replays(self):
+        replayed = self.takt("replay", os.path.join(self.folder, "run.mcap"))
+        self.assertEqual(replayed.returncode, 0, replayed.stdout + replayed.stderr)
+        self.assertIn("bit for bit", replayed.stdout)
+
+    def test_components_move_an_arm_and_its_vehicle_and_all_is_replayed(self):
+        port = self.start(record="run.mcap")
+        self.drives_on()
         positions = set()
 
         def moves():
-            positions.add(round(float(re.search(r"joint +(-?[\d.]+)", self.takt("state", "--port", port).stdout)[1]), 2))
+            positions.add(round(float(re.search(r"shoulder +(-?[\d.]+)", self.takt("state", "--port", port).stdout)[1]), 2))
             return len(positions) > 5
 
-        wait_until(moves, "the joint swings")
-        self.assertEqual(self.ask("show", "arm/speed")["state"], "active")
-        self.assertGreater(self.port("arm/speed", "setpoints")["read"], 5)
-        listed = self.ask("list")
-        self.assertIn(("swing.velocities", "arm/speed.setpoints"), [(one["from"], one["to"]) for one in listed["connections"]])
-        self.assertIsNone(self.ask("migrate", "arm/speed", "mind"))
-        self.assertIn("arm/speed is a controller of a robot, for which there is no migrate", self.refusal)
-        done = self.takt("component", "--system", self.name, "set", "arm/speed", "timeout=0.25")
+        wait_until(moves, "the shoulder swings")
+        wait_until(lambda: self.port("robot/drive", "odometry")["written"] > 200, "the vehicle reports")
+        self.assertEqual(self.ask("show", "robot/speed")["state"], "active")
+        self.assertGreater(self.port("robot/speed", "setpoints")["read"], 5)
+        self.assertIn(("swing.velocities", "robot/speed.setpoints"), [(one["from"], one["to"]) for one in self.ask("list")["connections"]])
+        self.assertIsNone(self.ask("migrate", "robot/speed", "mind"))
+        self.assertIn("robot/speed is a controller of a robot, for which there is no migrate", self.refusal)
+        done = self.takt("component", "--system", self.name, "set", "robot/speed", "timeout=0.25")
         self.assertEqual(done.returncode, 0, done.stderr)
         shown = json.loads(self.takt("ctl", "--port", port, "--json", "show", "speed").stdout)["show"]
         self.assertEqual([row["value"] for row in shown["parameters"] if row["name"] == "timeout"], [0.25])
-        self.assertIsNotNone(self.ask("stop", "arm/speed"), self.refusal)
-        self.assertEqual(self.ask("show", "arm/speed")["state"], "inactive")
-        self.assertIsNone(self.ask("stop", "arm/nobody"))
+        self.assertIsNotNone(self.ask("stop", "robot/speed"), self.refusal)
+        self.assertEqual(self.ask("show", "robot/speed")["state"], "inactive")
+        self.assertIsNone(self.ask("stop", "robot/nobody"))
         self.assertIn("nobody", self.refusal)
         self.assertEqual(self.takt("estop", "--port", port).returncode, 0)
         wait_until(lambda: self.ask("list")["processes"][0]["status"] == "error", "a stopped robot is told")
         self.assertEqual(self.end(), 0)
-        self.assertIn("arm: robot down", self.said())
-        replayed = self.takt("replay", os.path.join(self.folder, "run.mcap"))
-        self.assertEqual(replayed.returncode, 0, replayed.stdout + replayed.stderr)
-        self.assertIn("bit for bit", replayed.stdout)
+        self.assertIn("robot: robot down", self.said())
+        self.replays()
         self.assertEqual(self.takt("report", os.path.join(self.folder, "run.mcap"), "--out", os.path.join(self.folder, "report")).returncode, 0)
+
+    def test_a_vehicle_stands_without_twists_stops_with_its_robot_and_drives_on_after_a_reset(self):
+        port = self.start(record="run.mcap")
+        self.drives_on()
+        self.assertIsNotNone(self.ask("disconnect", "driver.twist", "robot/drive.command"))
+        wait_until(lambda: self.value(port, "drive/timed_out") == 1, "the command is too old")
+
+        def drives():  # each sample lasts for the timeout of the controller
+            self.assertIsNotNone(self.ask("write", "robot/drive.command", "forward=1"), self.refusal)
+            return self.value(port, "base.odometry/twist.forward") > 0.05
+
+        wait_until(drives, "it drives again")
+        done = self.takt("ctl", "--port", port, "write", "drive.command", "forward=fast")
+        self.assertIn("/write/value/forward: \"fast\" is no f64", done.stderr)
+        self.assertEqual(self.takt("ctl", "--port", port, "write", "drive.command", "rotation=0.1").returncode, 0)
+        self.assertIsNone(self.ask("write", "driver.odometry", "pose.x=1", "y=2"))
+        self.assertIn("/y: ", self.refusal)
+        self.assertIsNotNone(self.ask("write", "driver.odometry", "pose.x=1", "pose.y=0.1"), self.refusal)
+        self.assertEqual(self.ask("show", "robot/drive")["state"], "active")
+        self.assertIsNotNone(self.ask("connect", "driver.twist", "robot/drive.command"), self.refusal)
+        self.drives_on()
+        self.assertEqual(self.takt("estop", "--port", port).returncode, 0)
+        wait_until(lambda: "stopped" in self.robot()["state"], "the robot has stopped")
+        self.assertEqual(self.value(port, "base/moving"), 0)
+        self.assertEqual(self.takt("reset", "--port", port).returncode, 0)
+        wait_until(lambda: self.robot()["state"] == "robot ready", "the robot is ready again")
+        self.drives_on()
+        self.assertEqual(self.end(), 0)
+        self.replays()
 
     def test_every_mistake_of_a_robots_file_is_listed_by_a_check(self):
         with open(os.path.join(self.folder, "bad.json"), "w") as file:
@@ -287,49 +346,40 @@ class RobotContextTest(Running):
         system["components"].append({"name": "speed", "type": "Swing", "context": "mind", "active": False})
         self.launch(system)
         names = {row["name"] for row in self.ask("list")["components"]}
-        self.assertLessEqual({"speed", "arm/speed"}, names)
-        self.assertEqual([(one["from"], one["to"]) for one in self.ask("list")["connections"]], [("swing.velocities", "arm/speed.setpoints")])
+        self.assertLessEqual({"speed", "robot/speed"}, names)
+        self.assertEqual(len(self.ask("list")["connections"]), 3)
 
     def test_mistakes_about_robots_are_listed_with_their_pointers(self):
         system = self.system(file="nowhere.json", period_ms=1)
-        system["components"].append({"name": "other", "type": "Swing", "context": "arm"})
+        system["components"].append({"name": "other", "type": "Swing", "context": "robot"})
         code, lines = self.mistakes(system)
         self.assertEqual(code, 2)
         self.assertEqual(sum("/contexts/0: a robot has the rate of its file" in line for line in lines), 1, lines)
-        self.assertEqual(sum("/components/1/context: \"arm\" is a robot" in line for line in lines), 1, lines)
+        self.assertEqual(sum("/components/2/context: \"robot\" is a robot" in line for line in lines), 1, lines)
         code, lines = self.mistakes(self.system(file="nowhere.json"))
         self.assertEqual(code, 2)
         self.assertIn("/contexts/0/file: ", lines[0])
         system = self.system()
         system["contexts"][1]["process"] = "other"
-        self.assertIn("\"arm/speed.setpoints\" is a port of a robot, which connects within its process", self.mistakes(system)[1][0])
+        self.assertIn("\"robot/drive.odometry\" is a port of a robot, which connects within its process", self.mistakes(system)[1][0])
         done = self.takt("launch", self.file(self.system()), "--virtual-time", "1")
-        self.assertIn("arm is a robot, which runs in wall time only", done.stderr)
+        self.assertIn("robot is a robot, which runs in wall time only", done.stderr)
 
 
-class RobotTest(Running):
-    """The vehicle and the arm of examples/10_component."""
+class ReplacementTest(Running):
+    """The arm of components in examples/10_component."""
 
-    def robot(self, **changes):
-        with open(ROBOT_SYSTEM) as file:
-            return dict(json.load(file), name=self.name, **changes)
-
-    def test_the_vehicle_drives_laps_and_the_arm_follows(self):
-        done = self.takt("launch", ROBOT_SYSTEM, "--folder", os.path.dirname(ROBOT), "--virtual-time", "100")
+    def test_the_arm_follows(self):
+        done = self.takt("launch", ARM_SYSTEM, "--folder", os.path.dirname(ROBOT), "--virtual-time", "100")
         self.assertEqual(done.returncode, 0, done.stderr)
         answer = json.loads(done.stdout.splitlines()[-1])
         self.assertEqual({row["state"] for row in answer["components"]}, {"active"})
-        self.assertGreaterEqual({row["name"]: row for row in answer["ports"]}["driver.lap"]["written"], 2)
 
     def test_a_controller_library_is_replaced_while_the_arm_moves(self):
         library = shutil.copy(ROBOT, os.path.join(self.folder, "libarm.so"))
-        system = self.robot(libraries=[library])
-        arm = ("controller", "arm", "guard")
-        system["contexts"] = [dict(system["contexts"][0], name="arm")]
-        system["components"] = [part for part in system["components"] if part["name"] in arm]
+        with open(ARM_SYSTEM) as file:
+            system = dict(json.load(file), name=self.name, libraries=[library])
         system["components"][0]["parameters"] = {"stiffness": 150}
-        system["connections"] = [one for one in system["connections"] if one["from"].split(".")[0] in arm]
-        system["processes"] = []
         self.launch(system)
         wait_until(lambda: self.state("guard") == "active", "the guard is active")
         wait_until(lambda: self.port("guard", "command")["read"] > 600, "the arm moves")
@@ -380,32 +430,6 @@ class RobotTest(Running):
         """The plug-ins that the process has loaded."""
         with open("/proc/%d/maps" % self.process.pid) as file:
             return len({line.split()[5] for line in file if "takt-plugin-" in line})
-
-    def test_a_cut_cable_stops_the_vehicle_and_resets_let_it_go_on(self):
-        system = self.robot(libraries=[ROBOT])
-        system["contexts"] = [{key: value for key, value in one.items() if key != "process"} for one in system["contexts"]]
-        system["processes"] = []
-        self.launch(system)
-        self.drive()
-        self.assertIsNotNone(self.ask("disconnect", "client.commands", "vehicle.commands"))
-        wait_until(lambda: self.state("vehicle") == "error", "the vehicle has stopped")
-        wait_until(lambda: self.state("client") == "error", "its client knows")
-        wait_until(lambda: "waits for the command to recover" in self.said(), "it is reported")
-        self.assertIsNotNone(self.ask("connect", "client.commands", "vehicle.commands", "--buffering", "fifo", "--capacity", "32"))
-        self.drive()
-
-    def drive(self):
-        """Lets the vehicle go on until it drives. It stops by itself if this machine pauses."""
-        written = self.port("driver", "twist")["written"]
-
-        def drives():
-            for name in ("vehicle", "client"):
-                if self.state(name) == "error":
-                    self.ask("reset", name)
-                if self.state(name) == "inactive":
-                    self.ask("start", name)
-            return self.port("driver", "twist")["written"] > written + 50
-        wait_until(drives, "the vehicle drives")
 
 
 if __name__ == "__main__":

@@ -18,13 +18,16 @@
 //                                                  at one cycle, or not at all; or "best_effort"
 //   {"reset":{"name":"tip"}}                       a failed one becomes inactive
 //   {"set":{"name":"tip","parameters":{"gain":2}}} all, or none; "who" names the caller (default "takt ctl")
+//   {"write":{"port":"tip.goal","value":{"x":1}}}  a sample to an in-port, as from another component, at the
+//                                                  next cycle; fields without a value are 0
 //   {"interfaces":{}}                              all interfaces, with their values and owners
 //   {"events":{"after":0}}                         the last 256 events with a greater number
 //   {"library":{"file":"libtip.so"}}               loads a plug-in from the folders
 //   {"trace":{"file":"cycle.json"}}                writes a trace to a new file in the folder of traces
 //   {"trace":{"off":true}}                         ends it; answers the counts of spans
 //
-// Words: "switch start=a,b stop=c", "set tip gain=2", "load T tip gain=2", "trace off".
+// Words: "switch start=a,b stop=c", "set tip gain=2", "write tip.goal x=1", "load T tip gain=2",
+// "trace off".
 //
 // Any thread, but not inside the cycle. Not real-time safe. A call waits for the cycle, a switch at most its
 // timeout; calls wait for each other.
@@ -49,6 +52,8 @@
 
 namespace takt::app {
 
+class PortWriter;
+
 /// What the manager did on its own (robot::ManagerEvent), with names of its own.
 struct ControllerEvent {
   std::uint64_t number = 0;  ///< from 1
@@ -69,14 +74,17 @@ class ControllerCommands {
   /// `folders`: where plug-ins are searched.
   ControllerCommands(robot::Manager& manager, ComponentLibrary& library,
                      std::vector<std::string> folders = {});
+  ~ControllerCommands();
+  ControllerCommands(const ControllerCommands&) = delete;
+  ControllerCommands& operator=(const ControllerCommands&) = delete;
 
   /// Lets requests begin and end traces, as new files of this folder. Call it before the first request. The
   /// writer must outlive this object. Without it, such requests are refused.
   void trace_to(record::TraceWriter& writer, std::string folder);
 
   /// Obeys a request in JSON. A mistake in it has a JSON pointer. Errors: component's bad_value; robot's
-  /// not_a_controller; those of robot::Manager, of ComponentLibrary, of ParameterSet::set(), and of
-  /// record::TraceWriter.
+  /// not_a_controller; those of component::connect(), of robot::Manager, of ComponentLibrary, of
+  /// ParameterSet::set(), and of record::TraceWriter.
   [[nodiscard]] SetupResult<std::string> request(std::string_view json);
   /// Obeys a command in words. Errors: as above.
   [[nodiscard]] SetupResult<std::string> command(std::string_view words);
@@ -104,6 +112,7 @@ class ControllerCommands {
   std::vector<std::string> folders_;
   record::TraceWriter* traces_ = nullptr;
   std::string trace_folder_;
+  std::unique_ptr<PortWriter> ports_;
   std::mutex mutex_;  ///< one command at a time
   std::mutex events_mutex_;
   std::deque<ControllerEvent> events_;

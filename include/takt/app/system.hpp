@@ -80,6 +80,7 @@ class ComponentSystem {
   ///                             robot's controller "robot/controller"
   ///   start|stop|reset NAME     transitions
   ///   set NAME {"gain": 2}      parameters, whole or not at all
+  ///   write NAME.PORT {"x": 1}  a sample to an in-port, at the next cycle
   ///   apply NAME SET            a named set of parameters
   ///   connect FROM TO [{"buffering": "fifo", ...}]
   ///   disconnect FROM TO

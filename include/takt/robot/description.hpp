@@ -151,6 +151,19 @@ struct GroupDescription {
   TAKT_FIELDS(GroupDescription, name, joints)
 };
 
+/// A vehicle that is a device of the robot (robot/vehicle_device.hpp), and the way to it.
+struct RobotVehicle {
+  std::string name;         ///< of the device
+  std::string file;         ///< path of its description (robot/vehicle_description.hpp)
+  std::string local{};      ///< own ADDRESS:PORT, the address in numbers
+  std::string peer{};       ///< the vehicle's; empty: only a simulated one is possible
+  std::string send_to{};    ///< where it receives; empty: at `peer`
+  std::string key{};        ///< path of the file with its key; empty: frames have no authentication
+  std::uint8_t key_id = 1;  ///< the key's number, as the vehicle has it
+
+  TAKT_FIELDS(RobotVehicle, name, file, local, peer, send_to, key, key_id)
+};
+
 /// The devices of a robot. Nothing above them differs.
 enum class DeviceVariant : std::uint8_t {
   real,       ///< drives on the interfaces of their buses
@@ -178,9 +191,10 @@ struct RobotDescription {
   std::vector<MimicDescription> mimics;                ///< joints that follow others
   std::vector<TransmissionDescription> transmissions;  ///< a joint is in at most one of them
   std::vector<ControllerDescription> controllers;      ///< besides the trajectory controller
+  std::vector<RobotVehicle> vehicles;                  ///< bases that are driven over datagrams
 
   TAKT_FIELDS(RobotDescription, name, period, overrun, overrun_limit, feedback_timeout, goal_time, devices,
-              recording, power, buses, joints, groups, mimics, transmissions, controllers)
+              recording, power, buses, joints, groups, mimics, transmissions, controllers, vehicles)
 
   /// The feedback timeout as a number of requests, one in each executed cycle; at least 1. A drive that
   /// leaves so many in a row unanswered is silent. A loop that paused sent no requests, so its pause does not

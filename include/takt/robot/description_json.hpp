@@ -95,6 +95,16 @@
 //       {"name": "roll", "reduction": -1}],                A negative reduction reverses; 0 is a mistake
 //     "actuators": [{"name": "left_motor", "reduction": 60}, {"name": "right_motor", "reduction": 60}]
 //   }],
+//   "vehicles": [{                    optional: up to 4 bases that are driven over datagrams, as devices
+//     "name": "base",                 (robot/vehicle_device.hpp); named like a controller. A robot with a
+//                                     vehicle may be without "buses" and "joints"
+//     "file": "furbot.json",          robot/vehicle_description.hpp. Paths begin at the folder of this file
+//     "local": "10.0.0.1:18003",      own address and that of the vehicle. Without them, and with simulated
+//     "peer": "10.0.0.2:18004",       drives, the vehicle is simulated
+//     "send_to": "10.0.0.2:18005",    optional: where it receives, if not there
+//     "key": "vehicle.key",           of takt key, with its number at the vehicle; or "plain": true for
+//     "key_id": 1                     frames without authentication
+//   }],
 //   "controllers": [{                 optional: up to 64, besides the trajectory controller
 //     "name": "tip",                  1 to 31 letters, digits, '_', '-' or '.'; no joint's name
 //     "type": "PidController",        looked up when the robot is assembled

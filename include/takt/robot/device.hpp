@@ -39,6 +39,7 @@
 #include "takt/core/fields.hpp"
 #include "takt/core/joint.hpp"
 #include "takt/core/setup_error.hpp"
+#include "takt/core/time.hpp"
 #include "takt/robot/hardware.hpp"
 #include "takt/robot/interfaces.hpp"
 #include "takt/shm/schema.hpp"
@@ -70,6 +71,9 @@ class Declarations {
   /// Errors: as above.
   [[nodiscard]] SetupResult<void> command(std::string name, std::string unit, double& value, bool& driven,
                                           SafeValue safe = SafeValue::hold, double rate = 0);
+  /// Motion that is no joint's, as the state "device/moving": `value` is 0 when all stands. A stop of the
+  /// robot is over when it is 0; so the device must bound how long it is not. Errors: as above.
+  [[nodiscard]] SetupResult<void> moving(const double& value);
 
   /// One entry per joint of the robot; a device of drives fills in those of its joints.
   [[nodiscard]] std::span<JointFeedback> feedback() const noexcept { return feedback_; }
@@ -77,11 +81,17 @@ class Declarations {
   [[nodiscard]] std::span<const JointCommand> commands() const noexcept { return commands_; }
 
  private:
+  friend class Manager;
+
   InterfaceTable* table_;
   const Device* device_;
   std::span<JointFeedback> feedback_;
   std::span<const JointCommand> commands_;
+  const double* moving_ = nullptr;
 };
+
+/// The name of the state of Declarations::moving(), after the device's own name.
+inline constexpr std::string_view moving_state = "/moving";
 
 /// A joint that gets another mode.
 struct ModeChange {
@@ -115,6 +125,12 @@ class Device : public component::Component {
   [[nodiscard]] virtual ModeProgress perform(std::span<const ModeChange> /*changes*/) noexcept {
     return ModeProgress::done;
   }
+
+  /// The robot stops, by this category: brings to rest what Declarations::moving() tells. In the cycle, also
+  /// of an inactive device; again when a stop becomes more urgent. Real-time safe.
+  virtual void on_robot_stop(StopCategory /*category*/, Time /*now*/) noexcept {}
+  /// The robot is ready again after a stop. In the cycle, before its controllers begin. Real-time safe.
+  virtual void on_robot_ready(Time /*now*/) noexcept {}
 
  private:
   friend class Manager;

@@ -37,8 +37,9 @@
 // ends for a fallback that cannot start. A controller executes at most once in a cycle.
 //
 // Stops. Controllers are deactivated, except those that work in a stop together with all that they command.
-// When the robot is ready again, the same ones are activated in one cycle, from the measured state. Those
-// whose drives have to change their modes first begin later.
+// Devices bring to rest what they move besides joints. A stop is over when all stands. When the robot is
+// ready again, the same controllers are activated in one cycle, from the measured state. Those whose drives
+// have to change their modes first begin later.
 //
 // Starts. Each start waits until the devices have changed the modes of the joints. Then the controllers are
 // activated, followers first. If one refuses, none of its chain runs.
@@ -293,8 +294,9 @@ class Manager {
   };
   struct DeviceRow {
     Device* device = nullptr;
-    DriveDevice* drives = nullptr;  ///< the same, if it is one
-    std::uint64_t retry = 0;        ///< cycles; 0: never
+    DriveDevice* drives = nullptr;   ///< the same, if it is one
+    const double* moving = nullptr;  ///< Declarations::moving(); null: only joints move
+    std::uint64_t retry = 0;         ///< cycles; 0: never
     std::uint64_t lost_at = 0;
     bool was_active = false;  ///< in the last cycle
     bool lost = false;
@@ -354,6 +356,9 @@ class Manager {
   [[nodiscard]] double carry(const JointRecord& joint, double velocity) const noexcept;
   void move_mimics() noexcept;
   void restart_joints() noexcept;
+  void stop_devices(StopCategory category) noexcept;
+  void tell_ready() noexcept;
+  [[nodiscard]] bool any_device_moves() const noexcept;
   void retry(DeviceRow& row) noexcept;
   void lose(DeviceRow& row) noexcept;
   void suspend() noexcept;
@@ -431,11 +436,12 @@ class Manager {
   Time now_{};
   Time last_woke_{};
   std::uint64_t cycle_ = 0;
-  bool suspended_ = true;      ///< controllers wait for a ready robot
-  bool executed_ = false;      ///< step 4 has executed the controllers of this cycle
-  bool any_waits_ = false;     ///< a controller is to start
-  bool any_pauses_ = false;    ///< a joint waits for its drive's answer after a pause
-  bool modes_change_ = false;  ///< a joint's device changes the mode for its owners
+  std::uint64_t devices_stopped_in_ = 0;  ///< cycle of the last stop
+  bool suspended_ = true;                 ///< controllers wait for a ready robot
+  bool executed_ = false;                 ///< step 4 has executed the controllers of this cycle
+  bool any_waits_ = false;                ///< a controller is to start
+  bool any_pauses_ = false;               ///< a joint waits for its drive's answer after a pause
+  bool modes_change_ = false;             ///< a joint's device changes the mode for its owners
 };
 
 /// Runs the manager over a clock until the robot is down. Errors: those of rt::PeriodicLoop::create() and of

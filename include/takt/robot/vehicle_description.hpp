@@ -4,9 +4,8 @@
 //
 // {
 //   "name": "furbot",
-//   "devices": "real",                a vehicle at the other end of datagrams. "simulated": one in this
-//                                     process. "recorded:run.mcap": what a recording received. Its path
-//                                     begins at the folder of this file
+//   "devices": "real",                a vehicle at the other end of datagrams; "simulated": one in this
+//                                     process
 //   "provisional": ["/wheelbase"],    JSON pointers to guessed values; programs warn the operator of them
 //
 //   "wheelbase": 1.6,                 m, required
@@ -100,8 +99,7 @@ namespace takt::robot {
 /// A vehicle's description, as loaded.
 struct VehicleDescription {
   std::string name;
-  DeviceVariant devices = DeviceVariant::real;
-  std::string recording{};                   ///< path of the recording, for DeviceVariant::recorded
+  bool is_simulated = false;
   std::vector<std::string> provisional;      ///< JSON pointers to values that are guesses
   vehicle::VehicleDriveConfiguration drive;  ///< VehicleDrive::make() takes it
   /// The table of systems, if the file has one. Both `drive` and the vehicles made from it refer to the

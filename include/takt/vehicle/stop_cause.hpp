@@ -1,6 +1,7 @@
 // Why a vehicle was stopped, or cannot start.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -20,6 +21,8 @@ enum class StopCause : std::uint8_t {
   clock_went_back = 7,     ///< the caller's clock: the age of all data is unknown
   speed_contradicted = 8,  ///< the vehicle's speed contradicts its wheels: the speed is unknown
 };
+/// The number of causes.
+inline constexpr std::size_t stop_causes = 9;
 
 /// The text for people, without a final period. Real-time safe.
 [[nodiscard]] constexpr std::string_view to_string(StopCause cause) noexcept {

@@ -1,4 +1,4 @@
-// "ADDRESS:PORT" of a command line.
+// "ADDRESS:PORT" of a command line or a description.
 #pragma once
 
 #include <charconv>
@@ -8,7 +8,7 @@
 
 #include "takt/platform/udp_socket.hpp"
 
-namespace takt::tools {
+namespace takt::app {
 
 /// "127.0.0.1:18003", "[::1]:18003"; std::nullopt for another text. The address itself is not checked.
 [[nodiscard]] inline std::optional<platform::UdpEndpoint> parse_endpoint(const std::string& text) {
@@ -24,4 +24,4 @@ namespace takt::tools {
   return endpoint;
 }
 
-}  // namespace takt::tools
+}  // namespace takt::app
