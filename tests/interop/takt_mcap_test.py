@@ -5,7 +5,7 @@ usage: takt_mcap_test.py TAKT SOURCE PATIENT_ARM NPM_FOLDER [unittest arguments]
 
 The library comes from npm; without npm or a registry its tests are skipped.
 """
-import csv, json, os, random, signal, subprocess, sys, tempfile, time, unittest
+import csv, json, os, random, re, signal, subprocess, sys, tempfile, time, unittest
 
 from npm_packages import npm_packages
 from robot_programs import program
@@ -51,7 +51,8 @@ class SlowDiskTest(Recordings):
                 port = line.split()[-1].rsplit(":", 1)[1]
             if line.startswith("robot ready"):
                 break
-        while int(self.takt("state", "--port", port).stdout.split("loop")[1].split()[0]) < 9000:  # fewer fit into the ring
+        cycles = lambda: int(re.search(r"^loop +(\d+) cycles", self.takt("state", "--port", port).stdout, re.MULTILINE)[1])
+        while cycles() < 9000:  # fewer fit into the ring. A pause of the machine may stop the robot, which then counts on
             time.sleep(0.1)
         run.send_signal(signal.SIGINT)
         for line in run.stdout:
